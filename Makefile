@@ -1,0 +1,56 @@
+# `make demo` and `make test` are all that is needed on a fresh machine with Python 3.11 or later.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# Each stamp says which dependencies the environment holds; a newer pyproject.toml or interpreter
+# outdates both.
+# The development install contains the plain one, so it touches both stamps.
+RUN_READY := $(VENV)/.ready-run
+DEV_READY := $(VENV)/.ready-dev
+
+.PHONY: help demo test lint format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    install into $(VENV), then run 'rocourse demo'"
+	@echo "make test    install with development tools, then lint, types, import contract, tests"
+	@echo "make format  let ruff format and fix what it can"
+	@echo "make clean   remove the environment, caches and build outputs"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rocourse needs Python 3.11 or later, but \"$(PYTHON)\" is " + sys.version.split()[0] + ": name another with make PYTHON=...")'
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(RUN_READY): pyproject.toml $(BIN)/python
+	@echo "Installing rocourse into $(VENV) ..."
+	@$(PIP) install --editable .
+	@touch $@
+
+$(DEV_READY): pyproject.toml $(BIN)/python
+	@echo "Installing rocourse and its development tools into $(VENV) ..."
+	@$(PIP) install --editable '.[dev]'
+	@touch $(RUN_READY) $@
+
+demo: $(RUN_READY)
+	@$(BIN)/rocourse demo
+
+lint: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+test: lint
+	$(BIN)/python -m pytest -q -n 2
+
+format: $(DEV_READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

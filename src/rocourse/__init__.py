@@ -1,0 +1,67 @@
+"""Classifiers whose recourse stays valid when the model is retrained on shifted data.
+
+```python
+import rocourse
+
+schema = rocourse.Schema.infer(df, target="Approve", immutable=["State"])
+model = rocourse.RoCourseNet(schema=schema, random_state=0).fit(X, y)
+recourse = model.recourse(X_denied)
+```
+
+Names are imported on first use, so that `import rocourse` and the command line's `--help` are quick
+and JAX is loaded only where it is needed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from rocourse import datasets, evaluation
+    from rocourse.artifacts import load, save
+    from rocourse.methods import CounterNet, RoCourseNet
+    from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target
+
+__all__ = [
+    "Categorical",
+    "Continuous",
+    "CounterNet",
+    "Recourse",
+    "RoCourseNet",
+    "Schema",
+    "Target",
+    "__version__",
+    "datasets",
+    "evaluation",
+    "load",
+    "save",
+]
+
+_HOMES = {
+    "Categorical": "rocourse.schema",
+    "Continuous": "rocourse.schema",
+    "CounterNet": "rocourse.methods",
+    "Recourse": "rocourse.schema",
+    "RoCourseNet": "rocourse.methods",
+    "Schema": "rocourse.schema",
+    "Target": "rocourse.schema",
+    "load": "rocourse.artifacts",
+    "save": "rocourse.artifacts",
+}
+_SUBMODULES = frozenset({"datasets", "evaluation"})
+
+
+def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return import_module(f"rocourse.{name}")
+    if name in _HOMES:
+        value: object = getattr(import_module(_HOMES[name]), name)
+        # Found once, a name is an ordinary global: this function is not asked again.
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,26 @@
+"""Virtual Data Shift: the worst-case data shift, and the model retrained on it."""
+
+from rocourse.attack._projections import NORMS, Norm
+from rocourse.attack._shift import (
+    ATTACKERS,
+    INNER_OPTIMIZERS,
+    Attacker,
+    InnerOptimizer,
+    Shift,
+    inner_optimizer,
+    look_ahead_loss,
+    virtual_data_shift,
+)
+
+__all__ = [
+    "ATTACKERS",
+    "INNER_OPTIMIZERS",
+    "NORMS",
+    "Attacker",
+    "InnerOptimizer",
+    "Norm",
+    "Shift",
+    "inner_optimizer",
+    "look_ahead_loss",
+    "virtual_data_shift",
+]

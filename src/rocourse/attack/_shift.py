@@ -1,0 +1,159 @@
+"""Virtual Data Shift (the paper's Algorithm 1), over callables and pytrees."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeVar, get_args
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from rocourse.attack._projections import Norm, ascend, project
+
+Params = TypeVar("Params")
+InnerOptimizer = Literal["sgd", "adam"]
+Attacker = Literal["worst", "random"]
+INNER_OPTIMIZERS: tuple[InnerOptimizer, ...] = get_args(InnerOptimizer)
+ATTACKERS: tuple[Attacker, ...] = get_args(Attacker)
+
+# Adam divides by the square root of the second moment, whose derivative is infinite at zero: a
+# weight with a zero gradient would turn the gradient through the unrolled steps into NaN. An
+# epsilon inside the root keeps it finite, and damps only gradients far below 1e-6.
+_EPSILON_IN_ROOT = 1e-12
+
+
+class Shift(NamedTuple):
+    """What the attacker found."""
+
+    params: object
+    """The weights θ' retrained on the shifted rows, of the structure of the weights given."""
+    delta: Array
+    """The data shift δ, `[n, width]`."""
+
+
+def virtual_data_shift(
+    retrain_loss: Callable[[Params, Array], Array],
+    attack_loss: Callable[[Params], Array],
+    params: Params,
+    x: Array,
+    *,
+    key: Array,
+    epsilon: Array | float,
+    steps: int = 7,
+    unroll: int = 2,
+    rate: float = 0.03,
+    step_size: Array | float | None = None,
+    optimizer: InnerOptimizer = "sgd",
+    norm: Norm = "linf",
+    attacker: Attacker = "worst",
+) -> Shift:
+    """Finds a data shift within ε whose retrained model breaks as many recourses as it can.
+
+    Each of the `steps` rounds takes `unroll` optimiser steps of θ' on the shifted rows (lines 5–7),
+    then moves δ up the gradient of the attack loss *through* those steps, and projects it (lines
+    8–9). θ' and the optimiser's state carry over from round to round; the gradient sees the current
+    round only. The weights given are never changed: what is returned is a new pytree.
+
+    Which weights the attacker may move is the caller's choice of `params`: the whole predictor, or
+    its head alone with the encoder inside the closures.
+
+    Args:
+        retrain_loss: `(params, shifted_x) -> scalar`, the loss that retraining minimises,
+            L(f(x + δ; θ'), y).
+        attack_loss: `params -> scalar`, the loss that the attacker maximises,
+            L(f(x_cf; θ'), target), with recourses and targets held fixed.
+        params: A pytree of floating-point arrays, θ.
+        x: The rows, `[n, width]`.
+        key: The PRNG key for the starting shift (and for the redraws of the random attacker).
+        epsilon: The radius of the ball each row's shift lies in. May be traced.
+        steps: T, the number of attacker steps.
+        unroll: K, the number of optimiser steps in each.
+        rate: η, the learning rate of the inner optimiser.
+        step_size: α, how far δ moves in one step; 2.5·ε/T if None.
+        optimizer: `sgd` is Algorithm 1 to the letter; `adam` is a far stronger attack at the same η.
+        norm: `linf` (sign steps) or `l2` (normalised steps), per row.
+        attacker: `worst` ascends; `random` redraws δ uniformly in each step.
+
+    Returns:
+        The retrained weights θ' and the shift δ.
+    """
+    if step_size is None:
+        step_size = 2.5 * epsilon / steps
+    inner = inner_optimizer(optimizer, rate)
+    start_key, redraw_key = jax.random.split(key)
+
+    def draw(draw_key: Array) -> Array:
+        uniform = jax.random.uniform(draw_key, x.shape, x.dtype, -1.0, 1.0)
+        return project(epsilon * uniform, epsilon, norm=norm)
+
+    def look_ahead(
+        delta: Array, weights: Params, state: optax.OptState
+    ) -> tuple[Array, tuple[Params, optax.OptState]]:
+        return look_ahead_loss(
+            retrain_loss, attack_loss, weights, state, x + delta, inner=inner, unroll=unroll
+        )
+
+    Carry = tuple[Params, optax.OptState, Array]
+
+    def ascent_round(carry: Carry, _: None) -> tuple[Carry, None]:
+        weights, state, delta = carry
+        gradient, (weights, state) = jax.grad(look_ahead, has_aux=True)(delta, weights, state)
+        delta = project(ascend(delta, gradient, step_size, norm=norm), epsilon, norm=norm)
+        return (weights, state, delta), None
+
+    def random_round(carry: Carry, round_key: Array) -> tuple[Carry, None]:
+        weights, state, _ = carry
+        delta = draw(round_key)
+        weights, state = retrain(retrain_loss, weights, state, x + delta, inner=inner, unroll=unroll)
+        return (weights, state, delta), None
+
+    start = (params, inner.init(params), draw(start_key))  # type: ignore[arg-type]
+    if attacker == "worst":
+        (weights, _, delta), _ = jax.lax.scan(ascent_round, start, None, length=steps)
+    else:
+        round_keys = jax.random.split(redraw_key, steps)
+        (weights, _, delta), _ = jax.lax.scan(random_round, start, round_keys)
+    return Shift(weights, jnp.asarray(delta))
+
+
+def inner_optimizer(name: InnerOptimizer, rate: float) -> optax.GradientTransformation:
+    """The optimiser of the virtual retraining, safe to differentiate through."""
+    if name == "sgd":
+        return optax.sgd(rate)
+    # Flattened: one update of one long vector compiles several times faster than one a layer.
+    return optax.flatten(optax.adam(rate, eps_root=_EPSILON_IN_ROOT))
+
+
+def retrain(
+    retrain_loss: Callable[[Params, Array], Array],
+    params: Params,
+    state: optax.OptState,
+    shifted_x: Array,
+    *,
+    inner: optax.GradientTransformation,
+    unroll: int,
+) -> tuple[Params, optax.OptState]:
+    """Takes `unroll` optimiser steps on the shifted rows (Algorithm 1, lines 5–7)."""
+    for _ in range(unroll):
+        gradient = jax.grad(retrain_loss)(params, shifted_x)
+        updates, state = inner.update(gradient, state)  # type: ignore[arg-type]
+        params = optax.apply_updates(params, updates)  # type: ignore[arg-type,assignment]
+    return params, state
+
+
+def look_ahead_loss(
+    retrain_loss: Callable[[Params, Array], Array],
+    attack_loss: Callable[[Params], Array],
+    params: Params,
+    state: optax.OptState,
+    shifted_x: Array,
+    *,
+    inner: optax.GradientTransformation,
+    unroll: int,
+) -> tuple[Array, tuple[Params, optax.OptState]]:
+    """The attack loss after retraining on the shifted rows, and what retraining led to.
+
+    Its gradient with respect to `shifted_x` is the attacker's (Algorithm 1, line 8).
+    """
+    params, state = retrain(retrain_loss, params, state, shifted_x, inner=inner, unroll=unroll)
+    return attack_loss(params), (params, state)

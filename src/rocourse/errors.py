@@ -1,0 +1,58 @@
+"""The one exception tree of the package.
+
+```
+RocourseError
+├── SchemaError      (ValueError)   a schema is malformed, or contradicts the rows it is fitted on
+├── DataError        (ValueError)   rows break the rules of their schema
+├── ConfigError      (ValueError)   an option has a value it cannot have
+├── ArtifactError    (ValueError)   a stored model or result is missing, damaged or of another format
+├── OutputError      (OSError)      an output path exists already or cannot be written
+├── FetchError       (OSError)      a download failed or does not match its checksum
+└── DependencyError  (ImportError)  an optional dependency is not installed
+```
+
+Every message is one sentence that names the column or option, the rule, what was received and what to do.
+"""
+
+__all__ = [
+    "ArtifactError",
+    "ConfigError",
+    "DataError",
+    "DependencyError",
+    "FetchError",
+    "OutputError",
+    "RocourseError",
+    "SchemaError",
+]
+
+
+class RocourseError(Exception):
+    """Base of all errors that the package raises on purpose."""
+
+
+class SchemaError(RocourseError, ValueError):
+    """A schema is malformed, or contradicts the rows it is fitted on."""
+
+
+class DataError(RocourseError, ValueError):
+    """Rows break the rules of their schema."""
+
+
+class ConfigError(RocourseError, ValueError):
+    """An option has a value it cannot have."""
+
+
+class ArtifactError(RocourseError, ValueError):
+    """A stored model or result is missing, damaged or of another format."""
+
+
+class OutputError(RocourseError, OSError):
+    """An output path exists already or cannot be written."""
+
+
+class FetchError(RocourseError, OSError):
+    """A download failed or does not match its checksum."""
+
+
+class DependencyError(RocourseError, ImportError):
+    """An optional dependency is not installed."""

@@ -1,0 +1,56 @@
+"""Judging recourses: metrics, the k-subset protocol, and results that can be stored.
+
+Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is known here.
+"""
+
+from rocourse.evaluation._aggregate import Aggregate, Summary
+from rocourse.evaluation._metrics import (
+    accuracy,
+    auc,
+    constant_class,
+    proximity,
+    robust_validity,
+    sparsity,
+    validity,
+)
+from rocourse.evaluation._model import Model
+from rocourse.evaluation._protocol import run_subsets, split
+from rocourse.evaluation._results import (
+    MODEL_METRICS,
+    RECOURSE_METRICS,
+    SubsetResult,
+    SubsetsResult,
+)
+from rocourse.evaluation._scores import (
+    PROTOCOLS,
+    ModelScores,
+    RecourseScores,
+    evaluate_model,
+    select_rows,
+)
+from rocourse.evaluation._seeds import SeedsResult
+
+__all__ = [
+    "MODEL_METRICS",
+    "PROTOCOLS",
+    "RECOURSE_METRICS",
+    "Aggregate",
+    "Model",
+    "ModelScores",
+    "RecourseScores",
+    "SeedsResult",
+    "SubsetResult",
+    "SubsetsResult",
+    "Summary",
+    "accuracy",
+    "auc",
+    "constant_class",
+    "evaluate_model",
+    "proximity",
+    "robust_validity",
+    "run_subsets",
+    "select_rows",
+    "sparsity",
+    "split",
+    "validity",
+]

@@ -1,0 +1,180 @@
+"""Training: epochs over shuffled batches, held-out figures, stopping, the best weights kept."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from rocourse.methods._config import TrainingConfig
+from rocourse.methods._step import (
+    Batch,
+    ProbeResult,
+    StepConfig,
+    StepLosses,
+    TrainState,
+    new_state,
+    probe,
+    train_step,
+)
+from rocourse.methods._state import build_networks
+from rocourse.networks import Generator, Predictor
+from rocourse.schema import Rows
+from rocourse.schema.constraints import ConstraintLayer
+
+EpochCallback = Callable[[dict[str, float]], None]
+
+# Held-out rows beyond this many sharpen the figures little and cost an attack on all of them.
+_PROBE_ROWS = 512
+# Probe batches are filled up to a multiple of this, so that subsets of like size share a shape.
+_PROBE_STRIDE = 64
+# Fewer rows than this leave nothing to hold out.
+_LEAST_ROWS_TO_SPLIT = 20
+
+
+class Trained(NamedTuple):
+    """The weights of the best epoch and the record of all of them."""
+
+    predictor: Predictor
+    generator: Generator
+    history: list[dict[str, float]]
+    best_epoch: int
+
+
+def train(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    constraints: ConstraintLayer,
+    config: TrainingConfig,
+    *,
+    seed: int,
+    on_epoch: EpochCallback | None = None,
+) -> Trained:
+    """Trains predictor and generator together on compact rows and class indices."""
+    network_key, step_key, probe_key = jax.random.split(jax.random.key(seed), 3)
+    shuffler = np.random.default_rng(seed)
+    training, held_out = _hold_out(labels, config.validation_fraction, seed)
+    probe_rows = held_out if len(held_out) else training
+    probe_batch = _probe_batch(rows, labels, probe_rows)
+
+    step = StepConfig(config.network, config.objective, config.attack, config.learning_rate)
+    probe_step = step._replace(attack=config.attack or config.probe)
+    predictor, generator = build_networks(
+        constraints.layout, n_classes, config.network, key=network_key
+    )
+    state = new_state(predictor, generator, step)
+
+    history: list[dict[str, float]] = []
+    best, best_score, best_epoch = state, math.inf, 0
+    full_epsilon = jnp.float32(config.epsilon)
+    for epoch in range(1, config.epochs + 1):
+        epsilon = config.epsilon_at(epoch)
+        state, losses = _run_epoch(
+            state,
+            rows,
+            labels,
+            shuffler.permutation(training),
+            epsilon,
+            constraints,
+            step,
+            config.batch_size,
+            key=jax.random.fold_in(step_key, epoch),
+        )
+        found = probe(
+            state.predictor,
+            state.generator,
+            probe_batch,
+            full_epsilon,
+            constraints,
+            probe_step,
+            key=probe_key,
+        )
+        record = _record(epoch, epsilon, losses, found)
+        history.append(record)
+        if on_epoch is not None:
+            on_epoch(record)
+        score = _score(record, config) if len(held_out) else -epoch
+        if score < best_score:
+            best, best_score, best_epoch = state, score, epoch
+        elif config.patience is not None and epoch - best_epoch >= config.patience:
+            break
+    return Trained(best.predictor, best.generator, history, best_epoch)
+
+
+def _hold_out(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    everyone = np.arange(len(labels))
+    if fraction == 0.0 or len(labels) < _LEAST_ROWS_TO_SPLIT:
+        return everyone, everyone[:0]
+    counts = np.bincount(labels)
+    counts = counts[counts > 0]
+    n_held_out = math.ceil(len(labels) * fraction)
+    stratify = labels if counts.min() >= 2 and n_held_out >= len(counts) else None
+    training, held_out = train_test_split(
+        everyone, test_size=n_held_out, random_state=seed, stratify=stratify
+    )
+    return training, held_out
+
+
+def _run_epoch(
+    state: TrainState,
+    rows: Rows,
+    labels: np.ndarray,
+    order: np.ndarray,
+    epsilon: float,
+    constraints: ConstraintLayer,
+    step: StepConfig,
+    batch_size: int,
+    *,
+    key: jax.Array,
+) -> tuple[TrainState, StepLosses]:
+    size = min(batch_size, len(order))
+    starts = range(0, len(order), size)
+    keys = jax.random.split(key, len(starts))
+    radius = jnp.float32(epsilon)
+    losses = []
+    for start, batch_key in zip(starts, keys, strict=True):
+        batch = _batch(rows, labels, order[start : start + size], size)
+        state, batch_losses = train_step(state, batch, radius, constraints, step, key=batch_key)
+        losses.append(batch_losses)
+    means = [float(np.mean(jax.device_get(column))) for column in zip(*losses, strict=True)]
+    return state, StepLosses(*(jnp.float32(mean) for mean in means))
+
+
+def _batch(rows: Rows, labels: np.ndarray, indices: np.ndarray, size: int) -> Batch:
+    """The rows at `indices`, filled up to `size` with copies of weight zero."""
+    weight = np.zeros(size, np.float32)
+    weight[: len(indices)] = 1.0
+    filled = np.resize(indices, size)
+    return Batch(
+        rows.continuous[filled], rows.categories[filled], labels[filled], weight
+    )
+
+
+def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
+    indices = indices[:_PROBE_ROWS]
+    size = _PROBE_STRIDE * math.ceil(len(indices) / _PROBE_STRIDE)
+    return _batch(rows, labels, indices, size)
+
+
+def _record(
+    epoch: int, epsilon: float, losses: StepLosses, found: ProbeResult
+) -> dict[str, float]:
+    record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon}
+    record |= {name: float(value) for name, value in losses._asdict().items()}
+    for name, value in found._asdict().items():
+        record[f"held_out_{name}" if name in StepLosses._fields else name] = float(value)
+    return record
+
+
+def _score(record: dict[str, float], config: TrainingConfig) -> float:
+    """What stopping watches: the whole objective on held-out rows, under the full attack."""
+    objective = config.objective
+    return (
+        objective.lambda_1 * record["held_out_l1"]
+        + objective.lambda_2 * record["held_out_l2"]
+        + objective.lambda_3 * record["held_out_l3"]
+    )

@@ -1,0 +1,28 @@
+"""Features, their constraints, encoding, cost, and the record of recourses.
+
+`Schema` turns rows into arrays and back; `Recourse` is what every method emits. Importing this
+package does not import
+JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints`.
+"""
+
+from rocourse.schema._cost import features_changed, proximity
+from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._recourse import Recourse
+from rocourse.schema._schema import Schema
+from rocourse.schema._settle import NEGLIGIBLE_CHANGE
+
+__all__ = [
+    "NEGLIGIBLE_CHANGE",
+    "Categorical",
+    "Continuous",
+    "Feature",
+    "Layout",
+    "Recourse",
+    "Rows",
+    "Schema",
+    "Target",
+    "features_changed",
+    "one_hot",
+    "proximity",
+]

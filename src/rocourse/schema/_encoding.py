@@ -1,0 +1,137 @@
+"""From raw values to codes and back."""
+
+import warnings
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rocourse.errors import ConfigError, DataError
+from rocourse.schema._features import Categorical, Continuous, Feature, positioned
+from rocourse.schema._layout import Layout, Rows, check_layout
+from rocourse.schema._validation import (
+    Floats,
+    check_bounds,
+    check_columns,
+    check_frame,
+    check_whole,
+    outside_range,
+    read_codes,
+    read_numbers,
+)
+from rocourse.schema._values import as_array
+from rocourse.schema._wording import counted, show
+
+OutOfRange = Literal["clip", "error"]
+
+
+def scale(values: Floats, feature: Continuous) -> npt.NDArray[np.float32]:
+    """Min-max scaling to [0, 1]; values outside the range are clipped."""
+    # Clipped first: the distance of a wild value from `low` may overflow.
+    inside = np.clip(values, feature.low, feature.high)
+    return ((inside - feature.low) / feature.span).astype(np.float32)
+
+
+def unscale(codes: npt.NDArray[np.floating], feature: Continuous) -> Floats:
+    """The raw values of codes: inside range and bounds exactly, and whole if that is asked for.
+
+    Rounding to float32 could carry a value over a limit, so the limits are applied here, in raw
+    units.
+    """
+    shares = np.clip(codes.astype(np.float64), 0.0, 1.0)
+    # `low + span` may differ from `high` in the last digit.
+    values = np.where(shares == 1.0, feature.high, feature.low + shares * feature.span)
+    if feature.integer:
+        values = np.rint(values)
+    return np.clip(values, *feature.limits)
+
+
+def encode(
+    df: pd.DataFrame,
+    features: tuple[Feature, ...],
+    layout: Layout,
+    *,
+    target: str | None,
+    out_of_range: OutOfRange,
+) -> Rows:
+    """Checks rows and encodes them; see `Schema.encode`."""
+    if out_of_range not in get_args(OutOfRange):
+        raise ConfigError(
+            f"out_of_range must be 'clip' or 'error', but got {show(out_of_range)}; choose one of "
+            "them."
+        )
+    df = check_frame(df)
+    check_columns(df, [feature.name for feature in features], target)
+    continuous = np.empty((len(df), layout.n_continuous), dtype=np.float32)
+    categories = np.empty((len(df), layout.n_categorical), dtype=layout.category_dtype)
+    clipped: list[str] = []
+    for feature, k in positioned(features):
+        column = df[feature.name]
+        if isinstance(feature, Categorical):
+            categories[:, k] = read_codes(column, feature)
+            continue
+        values = read_numbers(column, feature.name)
+        if feature.integer:
+            check_whole(values, column, feature.name)
+        check_bounds(values, column, feature)
+        if (outside := outside_range(values, feature)).any():
+            first = float(values[outside.argmax()])
+            clipped.append(
+                f"{feature.name!r} ({counted(int(outside.sum()), 'row')}, first {first:.10g}, "
+                f"range {feature.low:.10g} to {feature.high:.10g})"
+            )
+        continuous[:, k] = scale(values, feature)
+    if clipped and out_of_range == "error":
+        raise DataError(
+            "Values must lie within the range of the training rows, but got others in "
+            f"{', '.join(clipped)}; correct them, or allow clipping with out_of_range='clip'."
+        )
+    if clipped:
+        warnings.warn(
+            f"Values outside the range of the training rows were clipped in {', '.join(clipped)}; "
+            "refuse them with out_of_range='error'.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return Rows(continuous, categories)
+
+
+def decode(rows: Rows, features: tuple[Feature, ...], layout: Layout) -> pd.DataFrame:
+    """Raw values of encoded rows; see `Schema.decode`."""
+    check_layout(rows, layout)
+    return pd.DataFrame(
+        {feature.name: decode_column(rows, feature, k) for feature, k in positioned(features)}
+    )
+
+
+def decode_column(rows: Rows, feature: Feature, k: int) -> pd.Series:
+    """Raw values of one feature, which is the k-th of its kind."""
+    if isinstance(feature, Categorical):
+        return _decode_categories(rows.categories[:, k], feature)
+    return _decode_numbers(rows.continuous[:, k], feature)
+
+
+def _decode_numbers(codes: npt.NDArray[np.floating], feature: Continuous) -> pd.Series:
+    """Raw numbers, as int64 if the feature is integer."""
+    if np.isnan(codes).any():
+        raise DataError(
+            f"Feature {feature.name!r} must be encoded by numbers, but got NaN; pass the rows "
+            "through settle."
+        )
+    values = unscale(codes, feature)
+    return pd.Series(values.astype(np.int64) if feature.integer else values)
+
+
+def _decode_categories(codes: npt.NDArray[np.integer], feature: Categorical) -> pd.Series:
+    """The categories themselves, in the dtype pandas would give them."""
+    if len(codes) and not 0 <= codes.min() <= codes.max() < len(feature.categories):
+        raise DataError(
+            f"Feature {feature.name!r} must be encoded by codes from 0 to "
+            f"{len(feature.categories) - 1}, but got {codes.min()} to {codes.max()}; pass the rows "
+            "through settle."
+        )
+    values = pd.Series(as_array(feature.categories, feature.kind))
+    if feature.kind == "text":
+        values = values.astype("str")
+    return values.take(codes).reset_index(drop=True)

@@ -1,0 +1,268 @@
+"""Features and target: the parts of a schema, each valid from the moment it exists."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Literal
+
+import numpy as np
+
+from rocourse.errors import SchemaError
+from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
+from rocourse.schema._wording import listed, show
+
+Direction = Literal["up", "down"]
+
+# Above this, float64 no longer holds every whole number, so rounding could not be exact.
+_LARGEST_WHOLE = 2.0**53
+
+
+@dataclass(frozen=True, slots=True)
+class Continuous:
+    """A number, scaled to [0, 1] over its range.
+
+    Attributes:
+        name: Column name.
+        low: Smallest value of the training rows.
+        high: Largest value of the training rows.
+        integer: Whether only whole numbers make sense.
+        immutable: Whether a recourse must leave the feature alone.
+        direction: `"up"` if a recourse may only raise the value, `"down"` if it may only lower it.
+        bounds: Lowest and highest value that rows and recourses may have; None for no limit on that
+            side.
+        unit: Word that follows the value in texts, such as "months".
+    """
+
+    name: str
+    low: float
+    high: float
+    integer: bool = False
+    immutable: bool = False
+    direction: Direction | None = None
+    bounds: tuple[float | None, float | None] = (None, None)
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        what = _check_common(self)
+        low, high = _number(self.low, f"{what}: low"), _number(self.high, f"{what}: high")
+        if low == high:
+            raise SchemaError(
+                f"{what} must vary, but its range is constant (low and high are both "
+                f"{_brief(low)}); drop the column, or give the range it can take."
+            )
+        if low > high:
+            raise SchemaError(
+                f"{what} must have low < high, but got low={_brief(low)} and high={_brief(high)}; "
+                "swap them."
+            )
+        if not math.isfinite(high - low):
+            raise SchemaError(
+                f"{what} must have a range that a float can hold, but got {low} to {high}; rescale "
+                "the column."
+            )
+        _set(self, "low", low)
+        _set(self, "high", high)
+        _check_flag(self.integer, f"{what}: integer")
+        if self.integer and not (low.is_integer() and high.is_integer()):
+            raise SchemaError(
+                f"{what} is integer, so its range must be whole numbers, but got {low} to {high}; "
+                "round the range or set integer=False."
+            )
+        if self.integer and max(abs(low), abs(high)) > _LARGEST_WHOLE:
+            raise SchemaError(
+                f"{what} is integer, so its range must lie within ±2**53, but got {_brief(low)} to "
+                f"{_brief(high)}; set integer=False or make it a category."
+            )
+        _set(self, "bounds", self._checked_bounds(what))
+        if not isinstance(self.unit, str):
+            raise SchemaError(
+                f"{what}: unit must be text, but got {show(self.unit)}; write unit='' for none."
+            )
+
+    def _checked_bounds(self, what: str) -> tuple[float | None, float | None]:
+        if not isinstance(self.bounds, (tuple, list)) or len(self.bounds) != 2:
+            raise SchemaError(
+                f"{what}: bounds must be a pair (lowest, highest), but got {show(self.bounds)}; "
+                "use None for a side without limit."
+            )
+        least, most = (
+            None
+            if bound is None
+            else _number(bound, f"{what}: a bound", remedy="use None for no limit")
+            for bound in self.bounds
+        )
+        if least is not None and most is not None and least > most:
+            raise SchemaError(
+                f"{what}: bounds must be (lowest, highest), but got ({_brief(least)}, "
+                f"{_brief(most)}); swap them."
+            )
+        if (least is not None and least > self.high) or (most is not None and most < self.low):
+            raise SchemaError(
+                f"{what}: bounds must overlap the range {_brief(self.low)} to {_brief(self.high)}, "
+                f"but got ({_brief(least)}, {_brief(most)}); widen the bounds or correct the range."
+            )
+        if self.integer:
+            first = math.ceil(self.low if least is None else max(self.low, least))
+            last = math.floor(self.high if most is None else min(self.high, most))
+            if first > last:
+                raise SchemaError(
+                    f"{what} is integer, so its bounds must leave a whole number, but got "
+                    f"({_brief(least)}, {_brief(most)}); widen the bounds."
+                )
+        return least, most
+
+    @property
+    def span(self) -> float:
+        """Width of the range."""
+        return self.high - self.low
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Lowest and highest value of a recourse: within range and bounds, whole if integer."""
+        least, most = self.bounds
+        first = self.low if least is None else max(self.low, least)
+        last = self.high if most is None else min(self.high, most)
+        if self.integer:
+            return float(math.ceil(first)), float(math.floor(last))
+        return first, last
+
+
+@dataclass(frozen=True, slots=True)
+class Categorical:
+    """One of a fixed set of values, encoded as a one-hot group.
+
+    Attributes:
+        name: Column name.
+        categories: The values, all text, all numbers or all flags; their order is the order for
+            `direction`.
+        immutable: Whether a recourse must leave the feature alone.
+        direction: `"up"` if a recourse may only move to a later category, `"down"` if only to an
+            earlier one.
+        labels: Human words for the categories, used in texts only.
+        kind: What the categories are; derived, so that (True, False) and (1, 0) are different sets.
+    """
+
+    name: str
+    categories: tuple[Scalar, ...]
+    immutable: bool = False
+    direction: Direction | None = None
+    labels: tuple[str, ...] | None = None
+    kind: Kind = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        what = _check_common(self)
+        categories, kind = same_kind(self.categories, f"{what}: categories")
+        _set(self, "categories", categories)
+        _set(self, "kind", kind)
+        if self.labels is None:
+            return
+        if isinstance(self.labels, str) or not all(isinstance(label, str) for label in self.labels):
+            raise SchemaError(
+                f"{what}: labels must be a list of texts, but got {show(self.labels)}; write a "
+                "list."
+            )
+        if len(self.labels) != len(categories):
+            raise SchemaError(
+                f"{what}: labels must name each of the {len(categories)} categories, but got "
+                f"{len(self.labels)}: {listed(self.labels)}; give one label per category."
+            )
+        _set(self, "labels", tuple(self.labels))
+
+
+Feature = Continuous | Categorical
+
+
+def positioned(features: Iterable[Feature]) -> Iterator[tuple[Feature, int]]:
+    """Each feature with its column in `Rows.continuous` or `Rows.categories`."""
+    numbers, groups = count(), count()
+    for feature in features:
+        yield feature, next(numbers if isinstance(feature, Continuous) else groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The column that is predicted.
+
+    Attributes:
+        name: Column name.
+        classes: Its values, kept sorted.
+        favourable: The class an applicant wants; the last one in sorted order unless stated.
+        kind: What the classes are; derived.
+    """
+
+    name: str
+    classes: tuple[Scalar, ...]
+    # None only ever stands in the call: after construction it is one of the classes.
+    favourable: Scalar = None  # type: ignore[assignment]
+    kind: Kind = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        what = f"Target {_name(self.name)!r}"
+        classes, kind = same_kind(self.classes, f"{what}: classes")
+        classes = tuple(sorted(classes))
+        _set(self, "classes", classes)
+        _set(self, "kind", kind)
+        if self.favourable is None:
+            _set(self, "favourable", classes[-1])
+            return
+        favourable = find(self.favourable, classes)
+        if favourable is None:
+            raise SchemaError(
+                f"{what}: favourable must be one of the classes {listed(classes)}, but got "
+                f"{show(self.favourable)}; name the class an applicant wants."
+            )
+        _set(self, "favourable", favourable)
+
+
+def _set(instance: Any, attribute: str, value: object) -> None:
+    # Frozen instances are normalised once, while they are being made.
+    object.__setattr__(instance, attribute, value)
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise SchemaError(f"A column name must be text, but got {show(name)}; rename the column.")
+    return name
+
+
+def _check_common(feature: "Continuous | Categorical") -> str:
+    what = f"Feature {_name(feature.name)!r}"
+    _check_flag(feature.immutable, f"{what}: immutable")
+    if feature.direction not in (None, "up", "down"):
+        raise SchemaError(
+            f"{what}: direction must be 'up', 'down' or None, but got {show(feature.direction)}; "
+            "choose one of them."
+        )
+    if feature.immutable and feature.direction is not None:
+        raise SchemaError(
+            f"{what} must be either immutable or limited to one direction, but got both (direction "
+            f"{feature.direction!r}); drop one of the two."
+        )
+    return what
+
+
+def _check_flag(value: object, what: str) -> None:
+    if not isinstance(value, bool):
+        raise SchemaError(
+            f"{what} must be True or False, but got {show(value)}; write one of them."
+        )
+
+
+def _number(value: object, what: str, *, remedy: str = "give a finite number") -> float:
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise SchemaError(f"{what} must be a number, but got {show(value)}; {remedy}.")
+    try:
+        number = float(number)
+    except OverflowError:
+        number = np.inf
+    if not math.isfinite(number):
+        raise SchemaError(f"{what} must be finite, but got {number}; {remedy}.")
+    return number
+
+
+def _brief(value: float | None) -> str:
+    if value is None:
+        return "None"
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(value)

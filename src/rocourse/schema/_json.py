@@ -1,0 +1,177 @@
+"""The written form of a schema."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from rocourse.errors import SchemaError
+from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._wording import did_you_mean, duplicates, listed, show
+
+T = TypeVar("T")
+
+FORMAT = "rocourse-schema"
+VERSION = 1
+
+_CONTINUOUS = {"kind", "name", "low", "high", "integer", "immutable", "direction", "bounds", "unit"}
+_CATEGORICAL = {"kind", "name", "categories", "immutable", "direction", "labels"}
+_TARGET = {"name", "classes", "favourable"}
+
+
+def to_dict(features: Iterable[Feature], target: Target | None) -> dict[str, Any]:
+    """The schema in values that JSON knows."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "features": [_feature_to_dict(feature) for feature in features],
+        "target": None
+        if target is None
+        else {
+            "name": target.name,
+            "classes": list(target.classes),
+            "favourable": target.favourable,
+        },
+    }
+
+
+def _feature_to_dict(feature: Feature) -> dict[str, Any]:
+    if isinstance(feature, Continuous):
+        number = int if feature.integer else float
+        return {
+            "name": feature.name,
+            "kind": "continuous",
+            "low": number(feature.low),
+            "high": number(feature.high),
+            "integer": feature.integer,
+            "immutable": feature.immutable,
+            "direction": feature.direction,
+            "bounds": list(feature.bounds),
+            "unit": feature.unit,
+        }
+    return {
+        "name": feature.name,
+        "kind": "categorical",
+        "categories": list(feature.categories),
+        "immutable": feature.immutable,
+        "direction": feature.direction,
+        "labels": None if feature.labels is None else list(feature.labels),
+    }
+
+
+def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
+    """Features and target of a written schema; anything unexpected is refused."""
+    if not isinstance(data, Mapping):
+        raise SchemaError(
+            f"A schema must be a JSON object, but got {show(data)}; write it with Schema.save."
+        )
+    if data.get("format") != FORMAT:
+        raise SchemaError(
+            f"A schema must have the format {FORMAT!r}, but got {show(data.get('format'))}; give a "
+            "file that Schema.save wrote."
+        )
+    version = data.get("version")
+    if version != VERSION or isinstance(version, bool):
+        raise SchemaError(
+            f"The schema must have format version {VERSION}, but got {show(version)}; use the "
+            "release of rocourse that wrote it, or infer it anew."
+        )
+    _check_keys(
+        data, "The schema", known={"format", "version", "features", "target"}, required={"features"}
+    )
+    if not isinstance(data["features"], list):
+        raise SchemaError(
+            f"features must be a list, but got {show(data['features'])}; list one object per "
+            "feature."
+        )
+    features = tuple(_feature_from_dict(part, index) for index, part in enumerate(data["features"]))
+    target = data.get("target")
+    return features, None if target is None else _target_from_dict(target)
+
+
+def _feature_from_dict(data: object, index: int) -> Feature:
+    what = f"Feature {index + 1} of the schema"
+    if not isinstance(data, Mapping):
+        raise SchemaError(
+            f"{what} must be a JSON object, but got {show(data)}; give its name and kind."
+        )
+    if isinstance(data.get("name"), str):
+        what = f"Feature {data['name']!r}"
+    kind = data.get("kind")
+    if kind == "continuous":
+        _check_keys(data, what, known=_CONTINUOUS, required={"name", "low", "high"})
+        return _build(Continuous, data)
+    if kind == "categorical":
+        _check_keys(data, what, known=_CATEGORICAL, required={"name", "categories"})
+        return _build(Categorical, data)
+    raise SchemaError(
+        f"{what}: kind must be 'continuous' or 'categorical', but got {show(kind)}; choose one of "
+        "them."
+    )
+
+
+def _target_from_dict(data: object) -> Target:
+    if not isinstance(data, Mapping):
+        raise SchemaError(
+            f"target must be a JSON object or null, but got {show(data)}; give its name and "
+            "classes."
+        )
+    _check_keys(data, "The target", known=_TARGET, required={"name", "classes"})
+    return _build(Target, data)
+
+
+def _build(make: Callable[..., T], data: Mapping[str, Any]) -> T:
+    return make(**{key: value for key, value in data.items() if key != "kind"})
+
+
+def _check_keys(data: Mapping[str, Any], what: str, *, known: set[str], required: set[str]) -> None:
+    for key in data:
+        if key not in known:
+            raise SchemaError(
+                f"{what} must have no other keys than {listed(sorted(known), limit=12)}, but got "
+                f"{show(key)}{did_you_mean(key, known)}; remove or rename it."
+            )
+    for key in sorted(required):
+        if key not in data:
+            raise SchemaError(
+                f"{what} must have the key {key!r}, but got only {listed(data, limit=12)}; add it."
+            )
+
+
+def dump(data: Mapping[str, Any]) -> str:
+    """JSON for people: indented, in the order of the schema."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """JSON for digests: the same text for the same schema."""
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def parse(text: str) -> object:
+    """Strict JSON: no NaN, no infinity, no key given twice."""
+    try:
+        return json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+        )
+    except json.JSONDecodeError as error:
+        raise SchemaError(
+            f"A schema must be JSON, but line {error.lineno}, column {error.colno} is not "
+            f"({error.msg}); correct it, or write it anew with Schema.save."
+        ) from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise SchemaError(
+        f"A schema must hold finite numbers, but got {name}; replace it, or use null for no bound."
+    )
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if repeated := duplicates([key for key, _ in pairs]):
+        raise SchemaError(
+            f"Keys of a schema must be unique, but got {listed(repeated)} twice; remove one of "
+            "them."
+        )
+    return dict(pairs)

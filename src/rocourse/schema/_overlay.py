@@ -1,0 +1,64 @@
+"""New values laid over a caller's column without disturbing the rest of it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._validation import Mask
+
+
+def overlay(column: pd.Series, feature: Feature, changed: Mask, values: pd.Series) -> pd.Series:
+    """The column with the changed cells replaced.
+
+    Args:
+        column: The caller's column; it is not modified.
+        feature: What the column holds.
+        changed: Which cells to replace.
+        values: New value of every cell, by position.
+
+    Returns:
+        A new column with the same index. Its dtype is the caller's if that holds the new values
+        exactly, for a rounded value could step over a bound; otherwise one that does.
+    """
+    if not changed.any():
+        return column.copy()
+    where = np.flatnonzero(changed)
+    fresh = values.iloc[where]
+    result = column.astype(_dtype_for(column, feature, fresh))
+    result.iloc[where] = fresh.astype(result.dtype).array
+    return result
+
+
+def _dtype_for(column: pd.Series, feature: Feature, fresh: pd.Series) -> Any:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        if isinstance(feature, Categorical):
+            return _widened(column.dtype, feature, fresh)
+        column = pd.Series(np.asarray(column))
+    for dtype in (column.dtype, fresh.dtype):
+        if _holds(dtype, fresh) and _holds(dtype, column):
+            return dtype
+    return np.float64 if pd.api.types.is_numeric_dtype(fresh.dtype) else object
+
+
+def _widened(
+    dtype: pd.CategoricalDtype, feature: Categorical, fresh: pd.Series
+) -> pd.CategoricalDtype:
+    known = dtype.categories
+    if fresh.isin(known).all():
+        return dtype
+    # In schema order, because the dtype may be ordered; what only the caller declared comes last.
+    categories = pd.Index(list(feature.categories))
+    extra = known[~known.isin(categories)]
+    return pd.CategoricalDtype(categories.append(extra), ordered=dtype.ordered)
+
+
+def _holds(dtype: Any, values: pd.Series) -> bool:
+    try:
+        cast = values.astype(dtype)
+        # Equality alone misses whole numbers beyond 2**53, and the way back alone misses negative
+        # numbers that wrap around in an unsigned type.
+        return bool((cast == values).all() and (cast.astype(values.dtype) == values).all())
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -1,0 +1,236 @@
+"""The record of recourses: the only thing methods emit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rocourse.errors import DataError
+from rocourse.schema._cost import features_changed, proximity
+from rocourse.schema._describe import describe_change
+from rocourse.schema._encoding import decode_column
+from rocourse.schema._features import Categorical, Feature, positioned
+from rocourse.schema._layout import Rows, Selection, check_layout
+from rocourse.schema._overlay import overlay
+from rocourse.schema._schema import Schema
+from rocourse.schema._validation import Mask
+from rocourse.schema._values import plain
+from rocourse.schema._wording import listed
+
+Objects = npt.NDArray[np.object_]
+
+FOUND, NOT_FOUND, NOT_NEEDED = "found", "not_found", "not_needed"
+
+
+@dataclass(frozen=True, eq=False)
+class Recourse:
+    """Recourses for a batch of rows.
+
+    Not finding one is data, not an error: the status of such a row is `"not_found"`, and `frame`
+    leaves the row as it was.
+
+    Attributes:
+        schema: Schema of the rows.
+        original: The rows as the caller gave them, columns in schema order.
+        original_rows: The same rows, encoded.
+        attempts: Settled proposal for every row, also where it did not succeed.
+        status: `"found"`, `"not_found"` or `"not_needed"` for each row.
+        predicted: Class predicted for the original row.
+        desired: Class asked for.
+        probability: Probability of the desired class after the change, by the model that issued it.
+        method: Name of the method.
+    """
+
+    schema: Schema
+    original: pd.DataFrame
+    original_rows: Rows
+    attempts: Rows
+    status: npt.NDArray[np.str_]
+    predicted: npt.NDArray[Any]
+    desired: npt.NDArray[Any]
+    probability: npt.NDArray[np.float64]
+    method: str
+
+    def __post_init__(self) -> None:
+        if tuple(self.original.columns) != self.schema.names:
+            raise DataError(
+                f"The columns of a recourse must be {listed(self.schema.names)} in this order, but "
+                f"got {listed(self.original.columns)}; select them by schema.names."
+            )
+        check_layout(self.original_rows, self.schema.layout)
+        check_layout(self.attempts, self.schema.layout)
+        object.__setattr__(self, "original", self.original.copy())
+        for name, dtype in (
+            ("status", str),
+            ("predicted", None),
+            ("desired", None),
+            ("probability", np.float64),
+        ):
+            array = np.asarray(getattr(self, name), dtype=dtype).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        n = len(self.original)
+        for name in ("original_rows", "attempts", "status", "predicted", "desired", "probability"):
+            if len(getattr(self, name)) != n:
+                raise DataError(
+                    f"{name} of a recourse must have one entry for each of {n} rows, but got "
+                    f"{len(getattr(self, name))}; give one per row."
+                )
+        if strange := sorted(set(np.unique(self.status)) - {FOUND, NOT_FOUND, NOT_NEEDED}):
+            raise DataError(
+                f"The status of a recourse must be {FOUND!r}, {NOT_FOUND!r} or {NOT_NEEDED!r}, but "
+                f"got {listed(strange)}; use one of them."
+            )
+        if not (sound := (self.probability >= 0) & (self.probability <= 1)).all():
+            raise DataError(
+                "The probability of a recourse must lie between 0 and 1, but got "
+                f"{self.probability[~sound][0]}; the model that issued it is unsound, so train it "
+                "anew."
+            )
+
+    def __len__(self) -> int:
+        return len(self.original)
+
+    def __getitem__(self, selection: Selection) -> "Recourse":
+        where = np.atleast_1d(np.arange(len(self))[selection])
+        return Recourse(
+            schema=self.schema,
+            original=self.original.iloc[where],
+            original_rows=self.original_rows.take(where),
+            attempts=self.attempts.take(where),
+            status=self.status[where],
+            predicted=self.predicted[where],
+            desired=self.desired[where],
+            probability=self.probability[where],
+            method=self.method,
+        )
+
+    @property
+    def valid(self) -> Mask:
+        """Whether the row ends up in the desired class by the issuing model: bool [n]."""
+        return np.asarray(self.status != NOT_FOUND)
+
+    @cached_property
+    def proximity(self) -> npt.NDArray[np.float64]:
+        """L1 distance of each attempt from its row in the encoded space: float64 [n]."""
+        return proximity(self.original_rows, self.attempts, self.schema.layout)
+
+    @cached_property
+    def features_changed(self) -> npt.NDArray[np.int64]:
+        """Number of raw features each attempt changes: int64 [n]."""
+        return features_changed(self.original_rows, self.attempts)
+
+    def frame(self) -> pd.DataFrame:
+        """The advice: found rows changed, all other rows as the applicant gave them.
+
+        Unchanged cells are the caller's values exactly, and columns keep their dtype where it can
+        hold the new values.
+        """
+        return self._overlaid(self.status == FOUND)
+
+    def attempted(self) -> pd.DataFrame:
+        """Every attempt, also the unsuccessful ones, for other models to judge."""
+        return self._overlaid(np.ones(len(self), dtype=bool))
+
+    def changes(self) -> pd.DataFrame:
+        """One line per changed cell of the found rows: row (index label), feature, from, to."""
+        where, names, before, after = self._changed_cells(self.status == FOUND)
+        return pd.DataFrame(
+            {
+                "row": self.original.index.take(where).to_flat_index(),
+                "feature": pd.Series(names, dtype="str"),
+                "from": pd.Series(before, dtype=object),
+                "to": pd.Series(after, dtype=object),
+            }
+        )
+
+    def describe(self, i: int) -> list[str]:
+        """The changes of the row at position `i` in words; empty unless a recourse was found."""
+        one = self[[i]]
+        _, features, before, after = one._changed_cells(one.status == FOUND)
+        return [
+            describe_change(self.schema[name], old, new)
+            for name, old, new in zip(features, before, after, strict=True)
+        ]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One JSON-able record per row."""
+        changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
+        for where, name, before, after in zip(
+            *self._changed_cells(self.status == FOUND), strict=True
+        ):
+            changes[where].append(
+                {"feature": name, "from": _jsonable(before), "to": _jsonable(after)}
+            )
+        return [
+            {
+                "index": _jsonable(label),
+                "status": str(status),
+                "predicted": _jsonable(predicted),
+                "desired": _jsonable(desired),
+                "probability": float(probability),
+                "proximity": float(distance),
+                "features_changed": int(count),
+                "changes": changed,
+            }
+            for label, status, predicted, desired, probability, distance, count, changed in zip(
+                self.original.index,
+                self.status,
+                self.predicted,
+                self.desired,
+                self.probability,
+                self.proximity,
+                self.features_changed,
+                changes,
+                strict=True,
+            )
+        ]
+
+    def _columns(self) -> Iterator[tuple[Feature, Mask, pd.Series]]:
+        """For each feature: which attempts change it, and the value that each attempt gives it."""
+        before, after = self.original_rows, self.attempts
+        for feature, k in positioned(self.schema.features):
+            if isinstance(feature, Categorical):
+                changed = before.categories[:, k] != after.categories[:, k]
+            else:
+                changed = before.continuous[:, k] != after.continuous[:, k]
+            yield feature, changed, decode_column(after, feature, k)
+
+    def _overlaid(self, rows: Mask) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                feature.name: overlay(self.original[feature.name], feature, changed & rows, values)
+                for feature, changed, values in self._columns()
+            }
+        )
+
+    def _changed_cells(self, rows: Mask) -> tuple[npt.NDArray[np.intp], Objects, Objects, Objects]:
+        """Position, feature name, old and new value of each changed cell, row by row."""
+        where, names, before, after = [], [], [], []
+        for feature, changed, values in self._columns():
+            cells = np.flatnonzero(changed & rows)
+            where.append(cells)
+            names.append(np.full(len(cells), feature.name, dtype=object))
+            before.append(self.original[feature.name].iloc[cells].to_numpy(dtype=object))
+            after.append(values.iloc[cells].to_numpy(dtype=object))
+        positions = np.concatenate(where)
+        order = np.argsort(positions, kind="stable")
+        return (
+            positions[order],
+            np.concatenate(names)[order],
+            np.concatenate(before)[order],
+            np.concatenate(after)[order],
+        )
+
+
+def _jsonable(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, tuple):
+        return [_jsonable(part) for part in value]
+    if value is None or value is pd.NaT or value != value:
+        return None
+    return value if isinstance(value, (str, int, float, bool)) else str(value)

@@ -1,0 +1,286 @@
+"""The schema: the only way rows enter and leave."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from rocourse.errors import OutputError, SchemaError
+from rocourse.schema import _encoding, _inference, _json, _settle
+from rocourse.schema._contradiction import check_fit
+from rocourse.schema._encoding import OutOfRange
+from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._inference import Bounds
+from rocourse.schema._layout import Layout, Rows
+from rocourse.schema._values import Scalar
+from rocourse.schema._wording import did_you_mean, duplicates, listed, show
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The features of a table in order, with what may change about each, and the target.
+
+    Attributes:
+        features: Continuous and categorical features, in column order.
+        target: The predicted column, if it is known.
+    """
+
+    features: tuple[Feature, ...]
+    target: Target | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.features, Iterable):
+            raise SchemaError(
+                f"features must be a list, but got {show(self.features)}; put it in a list."
+            )
+        object.__setattr__(self, "features", tuple(self.features))
+        if not self.features:
+            raise SchemaError("A schema must have at least one feature, but got none; add one.")
+        for feature in self.features:
+            if not isinstance(feature, (Continuous, Categorical)):
+                raise SchemaError(
+                    f"A feature must be Continuous or Categorical, but got {show(feature)}; use "
+                    "one of them."
+                )
+        if self.target is not None and not isinstance(self.target, Target):
+            raise SchemaError(
+                f"target must be a Target or None, but got {show(self.target)}; use Target(name, "
+                "classes)."
+            )
+        if repeated := duplicates(self.names):
+            raise SchemaError(
+                f"Feature names must be unique, but got {listed(repeated)} more than once; rename "
+                "one."
+            )
+        if self.target is not None and self.target.name in self.names:
+            raise SchemaError(
+                f"The target must not be a feature, but {self.target.name!r} is both; remove the "
+                "feature."
+            )
+
+    @classmethod
+    def infer(
+        cls,
+        df: pd.DataFrame,
+        *,
+        target: str | None = None,
+        categorical: Iterable[str] = (),
+        continuous: Iterable[str] = (),
+        immutable: Iterable[str] = (),
+        increase_only: Iterable[str] = (),
+        decrease_only: Iterable[str] = (),
+        bounds: Mapping[str, Bounds] = _NOTHING,
+        integer: Iterable[str] = (),
+        units: Mapping[str, str] = _NOTHING,
+        favourable: Scalar | None = None,
+    ) -> "Schema":
+        """Reads a schema off the training rows.
+
+        Text, flags and pandas categories become categorical features (sorted; a pandas category
+        column keeps its order, and its declared categories even where no row has them). Numbers
+        become continuous features over the range of the rows; they are integer if the column has an
+        integer type.
+
+        Args:
+            df: Training rows.
+            target: Column that is predicted.
+            categorical: Columns of numbers to treat as categories.
+            continuous: Columns to treat as numbers.
+            immutable: Features a recourse must leave alone.
+            increase_only: Features a recourse may only raise; text categories must be an ordered
+                pandas category.
+            decrease_only: Features a recourse may only lower.
+            bounds: Lowest and highest value that rows and recourses may have, by feature; None for
+                no limit.
+            integer: Columns of whole numbers stored as floats.
+            units: Words that follow the values in texts, by feature.
+            favourable: The class an applicant wants; the last one in sorted order unless stated.
+
+        Raises:
+            SchemaError: An option names no column, a column is constant, or the options contradict
+                the rows.
+            DataError: The rows have missing or infinite values, values outside their bounds, or
+                there are none.
+        """
+        return cls(
+            *_inference.infer(
+                df,
+                target=target,
+                favourable=favourable,
+                categorical=categorical,
+                continuous=continuous,
+                immutable=immutable,
+                increase_only=increase_only,
+                decrease_only=decrease_only,
+                integer=integer,
+                bounds=bounds,
+                units=units,
+            )
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def continuous(self) -> tuple[Continuous, ...]:
+        """The continuous features: the order of `Rows.continuous`."""
+        return tuple(feature for feature in self.features if isinstance(feature, Continuous))
+
+    @cached_property
+    def categorical(self) -> tuple[Categorical, ...]:
+        """The categorical features: the order of `Rows.categories`."""
+        return tuple(feature for feature in self.features if isinstance(feature, Categorical))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Shape of the encoded vector."""
+        return Layout(
+            len(self.continuous), tuple(len(feature.categories) for feature in self.categorical)
+        )
+
+    def __getitem__(self, name: str) -> Feature:
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise SchemaError(
+            f"The schema has no feature {show(name)}{did_you_mean(name, self.names)}, only "
+            f"{listed(self.names)}; name one of these."
+        )
+
+    def encode(self, df: pd.DataFrame, *, out_of_range: OutOfRange = "clip") -> Rows:
+        """Checks rows and encodes them.
+
+        Args:
+            df: Rows with exactly the columns of the schema, in any order.
+            out_of_range: `"clip"` pulls numbers into the range of the training rows, with one
+                warning; `"error"` refuses them.
+
+        Raises:
+            DataError: The rows break a rule of the schema.
+        """
+        return _encoding.encode(
+            df, self.features, self.layout, target=self._target_name, out_of_range=out_of_range
+        )
+
+    def decode(self, rows: Rows) -> pd.DataFrame:
+        """Raw values of encoded rows: integers are integers, categories the original values."""
+        return _encoding.decode(rows, self.features, self.layout)
+
+    def settle(self, df: pd.DataFrame, rows: Rows, proposed: Rows) -> Rows:
+        """Makes proposals satisfy every constraint exactly, whatever was proposed.
+
+        A number is pulled into range and bounds and rounded if it is integer. A feature keeps its
+        original value if it is immutable, if the proposal breaks its direction, is NaN or no
+        category, or if the change would be less than `NEGLIGIBLE_CHANGE` of the range.
+
+        Args:
+            df: The original rows, as they were given.
+            rows: The same rows, encoded.
+            proposed: What to turn them into.
+
+        Returns:
+            Encoded rows that keep every constraint after decoding, and encode to themselves again.
+        """
+        return _settle.settle(df, rows, proposed, self.features, self.layout)
+
+    def check_fit(self, df: pd.DataFrame) -> None:
+        """Refuses training rows that this schema cannot be the schema of.
+
+        Args:
+            df: Training rows with exactly the columns of the schema.
+
+        Raises:
+            SchemaError: Columns are missing or unknown, a number column holds text, an integer one
+                fractions, a value is no known category, or more than half of the values of a column
+                lie outside its range.
+            DataError: Values are missing, infinite or outside their bounds, or there are no rows.
+        """
+        check_fit(df, self.features, self._target_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema in values that JSON knows, with format and version."""
+        return _json.to_dict(self.features, self.target)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
+        """The schema that `to_dict` wrote; unknown keys and other versions are refused."""
+        return cls(*_json.from_dict(data))
+
+    def to_json(self) -> str:
+        """The schema as JSON text."""
+        return _json.dump(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> "Schema":
+        """The schema that `to_json` wrote."""
+        return cls(*_json.from_dict(_json.parse(text)))
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: equal schemas, equal digests."""
+        return hashlib.sha256(_json.canonical(self.to_dict()).encode()).hexdigest()
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the schema to a JSON file, whole or not at all.
+
+        Args:
+            path: File to write.
+            force: Whether to replace an existing file.
+
+        Raises:
+            OutputError: The file exists already or cannot be written.
+        """
+        path = Path(path)
+        if path.exists() and not force:
+            raise OutputError(
+                f"Output path {str(path)!r} must be new, but it exists already; choose another or "
+                "use force."
+            )
+        try:
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as sibling:
+                temporary = Path(sibling) / path.name
+                temporary.write_text(self.to_json(), encoding="utf-8")
+                temporary.replace(path)
+        except OSError as error:
+            raise OutputError(
+                f"Output path {str(path)!r} must be writable, but got {error.strerror or error}; "
+                "choose another."
+            ) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Schema":
+        """Reads a schema from a JSON file.
+
+        Raises:
+            SchemaError: The file is missing, is no JSON, or is no schema of this version.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise SchemaError(
+                f"Schema file {str(path)!r} must be readable, but got {error.strerror or error}; "
+                "give a file that Schema.save wrote."
+            ) from error
+        except UnicodeDecodeError as error:
+            raise SchemaError(
+                f"Schema file {str(path)!r} must be text in UTF-8, but got other bytes; give a "
+                "file that Schema.save wrote."
+            ) from error
+        try:
+            return cls.from_json(text)
+        except SchemaError as error:
+            raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
+
+    @property
+    def _target_name(self) -> str | None:
+        return None if self.target is None else self.target.name

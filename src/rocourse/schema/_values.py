@@ -1,0 +1,121 @@
+"""Values of categories and classes: text, whole numbers, numbers or flags, never a mixture.
+
+Python holds `True == 1 == 1.0`, so a category set is told apart by its *kind* and not by equality
+alone. Whole numbers and numbers do match each other (a CSV reader gives 1 or 1.0 for the same
+column); flags match neither.
+"""
+
+import math
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+
+from rocourse.errors import SchemaError
+from rocourse.schema._wording import counted, duplicates, listed, show
+
+Scalar = str | int | float | bool
+Kind = Literal["text", "integer", "number", "flag"]
+
+
+def plain(value: object) -> object:
+    """The Python value of a numpy scalar; any other value as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def lookup_key(value: object) -> Hashable:
+    """A key under which 1 and 1.0 are one category, but 1, True and '1' are three."""
+    if isinstance(value, (bool, np.bool_)):
+        return ("flag", bool(value))
+    if isinstance(value, str):
+        return ("text", str(value))
+    if isinstance(value, (Real, Decimal)):
+        return ("number", value)
+    return ("other", repr(value))
+
+
+def same_kind(values: Iterable[object], what: str) -> tuple[tuple[Scalar, ...], Kind]:
+    """Turns values into plain Python ones of a single kind.
+
+    Args:
+        values: Two or more distinct values.
+        what: The subject of the error sentence, such as `Categories of feature 'Housing'`.
+
+    Returns:
+        The values in their order (all floats if any is one), and their kind.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SchemaError(f"{what} must be a list of values, but got {show(values)}; write a list.")
+    scalars = tuple(plain(value) for value in values)
+    for value in scalars:
+        if not isinstance(value, (str, int, float)):
+            raise SchemaError(
+                f"{what} must be text, numbers or flags, but got {show(value)} "
+                f"({type(value).__name__}); convert it to text."
+            )
+        if isinstance(value, float) and not math.isfinite(value):
+            raise SchemaError(f"{what} must be finite, but got {value}; leave it out.")
+    if len(scalars) < 2:
+        raise SchemaError(
+            f"{what} must be at least two values, but got "
+            f"{counted(len(scalars), 'value')}{': ' + show(scalars[0]) if scalars else ''}; list "
+            "all values that can occur."
+        )
+    kinds = {_kind(value) for value in scalars}
+    if kinds == {"integer", "number"}:
+        kinds = {"number"}
+    if len(kinds) > 1:
+        raise SchemaError(
+            f"{what} must be all text, all numbers or all flags, but got a mixture: "
+            f"{listed(scalars)}; convert them to text."
+        )
+    kind = kinds.pop()
+    typed: tuple[Scalar, ...]
+    if kind == "number":
+        typed = tuple(float(value) for value in scalars)  # type: ignore[arg-type]
+    else:
+        typed = scalars  # type: ignore[assignment]
+    if repeated := duplicates(typed):
+        raise SchemaError(
+            f"{what} must differ, but got {listed(repeated)} more than once; list it once."
+        )
+    return typed, kind
+
+
+def _kind(value: object) -> Kind:
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, str):
+        return "text"
+    return "integer" if isinstance(value, int) else "number"
+
+
+def find(value: object, values: tuple[Scalar, ...]) -> Scalar | None:
+    """The member of `values` that `value` denotes, or None."""
+    wanted = lookup_key(value)
+    return next((known for known in values if lookup_key(known) == wanted), None)
+
+
+def positions(values: tuple[Scalar, ...]) -> dict[Hashable, int]:
+    """Index of each value by its lookup key."""
+    return {lookup_key(value): index for index, value in enumerate(values)}
+
+
+def as_array(values: tuple[Scalar, ...], kind: Kind) -> np.ndarray:
+    """The values as an array of the narrowest dtype that holds them exactly."""
+    match kind:
+        case "text":
+            array = np.empty(len(values), dtype=object)
+            array[:] = values
+            return array
+        case "integer":
+            # Whole numbers beyond 64 bits are legal categories (account numbers): they stay Python
+            # objects.
+            fits = all(-(2**63) <= int(value) < 2**63 for value in values)
+            return np.array(values, dtype=np.int64 if fits else object)
+        case "number":
+            return np.array(values, dtype=np.float64)
+        case "flag":
+            return np.array(values, dtype=np.bool_)

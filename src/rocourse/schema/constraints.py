@@ -1,0 +1,140 @@
+"""The constraint layer: what a recourse for one encoded row may ask for, inside compiled code.
+
+This is the only part of `rocourse.schema` that needs JAX. It steers generators in training and at
+inference; `Schema.settle` then enforces the same rules exactly, in raw units.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from rocourse.schema import Categorical, Continuous, Layout, Schema
+
+__all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
+
+
+class Limits(NamedTuple):
+    """What one row may become."""
+
+    low: Array
+    """Least encoded value of each continuous feature, `[n_continuous]`."""
+    high: Array
+    """Greatest encoded value of each continuous feature, `[n_continuous]`."""
+    allowed: Array
+    """Which categories may be chosen, bool `[width - n_continuous]`."""
+
+
+class ConstraintLayer(eqx.Module):
+    """Immutables, directions and bounds of a schema as arrays.
+
+    The rules are data, not structure: schemas of one layout share compiled code whatever they allow.
+    """
+
+    low: Array
+    high: Array
+    may_rise: Array
+    may_fall: Array
+    category_may_rise: Array
+    category_may_fall: Array
+    layout: Layout = eqx.field(static=True)
+
+    @classmethod
+    def from_schema(cls, schema: Schema) -> "ConstraintLayer":
+        """Reads the rules off a schema."""
+        continuous = [f for f in schema.features if isinstance(f, Continuous)]
+        categorical = [f for f in schema.features if isinstance(f, Categorical)]
+        layout = schema.layout
+        sizes = np.asarray(layout.group_sizes, dtype=int)
+
+        def rises(feature: Continuous | Categorical) -> bool:
+            return not feature.immutable and feature.direction != "down"
+
+        def falls(feature: Continuous | Categorical) -> bool:
+            return not feature.immutable and feature.direction != "up"
+
+        def per_category(flags: list[bool]) -> Array:
+            return jnp.asarray(np.repeat(np.asarray(flags, dtype=bool), sizes))
+
+        limits = np.array([_encoded_bounds(f) for f in continuous], np.float32).reshape(-1, 2)
+        return cls(
+            low=jnp.asarray(limits[:, 0]),
+            high=jnp.asarray(limits[:, 1]),
+            may_rise=jnp.asarray(np.array([rises(f) for f in continuous], dtype=bool)),
+            may_fall=jnp.asarray(np.array([falls(f) for f in continuous], dtype=bool)),
+            category_may_rise=per_category([rises(f) for f in categorical]),
+            category_may_fall=per_category([falls(f) for f in categorical]),
+            layout=layout,
+        )
+
+    def limits(self, x: Array) -> Limits:
+        """What the encoded row `x` may become; staying as it is always remains allowed."""
+        here = x[: self.layout.n_continuous]
+        current = x[self.layout.n_continuous :] > 0.5
+        # Within a group: categories after the current one are reached by rising, those before it
+        # by falling.
+        group, position = _columns(self.layout)
+        ordered = (group[:, None] == group[None, :]) & (position[:, None] < position[None, :])
+        after = x[self.layout.n_continuous :] @ ordered.astype(np.float32) > 0.5
+        before = ~(current | after)
+        allowed = current | (after & self.category_may_rise) | (before & self.category_may_fall)
+        return Limits(
+            low=jnp.where(self.may_fall, jnp.minimum(self.low, here), here),
+            high=jnp.where(self.may_rise, jnp.maximum(self.high, here), here),
+            allowed=allowed,
+        )
+
+
+def _encoded_bounds(feature: Continuous) -> tuple[float, float]:
+    span = feature.high - feature.low
+    least, greatest = feature.bounds
+    low = 0.0 if least is None else (least - feature.low) / span
+    high = 1.0 if greatest is None else (greatest - feature.low) / span
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def expand(continuous: Array, categories: Array, layout: Layout) -> Array:
+    """One compact row as an encoded vector: values, then one-hot groups, `[width]`."""
+    group, position = _columns(layout)
+    one_hot = categories[group] == position
+    return jnp.concatenate([continuous, one_hot.astype(continuous.dtype)])
+
+
+def soften(continuous: Array, logits: Array, layout: Layout) -> Array:
+    """A proposal with per-group softmax, `[width]`: what the generator is trained on."""
+    group, _ = _columns(layout)
+    same_group = (group[:, None] == group[None, :]).astype(np.float32)
+    padded = _padded(jax.lax.stop_gradient(logits), layout)
+    highest = jnp.max(padded, axis=-1)[group] if len(group) else logits
+    # All groups at once: sums within groups are one product with a constant matrix, which compiles
+    # and runs faster than a softmax a group.
+    raised = jnp.exp(logits - highest)
+    return jnp.concatenate([continuous, raised / (raised @ same_group)])
+
+
+def harden(logits: Array, layout: Layout) -> Array:
+    """The category chosen in each group, `[n_groups]`: what is returned to a user."""
+    if not layout.group_sizes:
+        return jnp.zeros(0, jnp.int32)
+    return jnp.argmax(_padded(logits, layout), axis=-1)
+
+
+def _columns(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """Of each one-hot column: its group, and its position in the group."""
+    sizes = np.asarray(layout.group_sizes, dtype=int)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    starts = np.cumsum(sizes) - sizes
+    return group, np.arange(len(group)) - starts[group]
+
+
+def _padded(values: Array, layout: Layout) -> Array:
+    """One-hot columns as a table with a row a group, filled up with minus infinity."""
+    group, position = _columns(layout)
+    if not len(group):
+        return jnp.zeros((0, 1), values.dtype)
+    source = np.full((len(layout.group_sizes), max(layout.group_sizes)), len(group))
+    source[group, position] = np.arange(len(group))
+    return jnp.append(values, -jnp.inf)[source]

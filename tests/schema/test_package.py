@@ -1,0 +1,21 @@
+"""What `rocourse.schema` offers."""
+
+import rocourse.schema
+
+
+def test_public_names_are_pinned():
+    assert sorted(rocourse.schema.__all__) == [
+        "Categorical",
+        "Continuous",
+        "Feature",
+        "Layout",
+        "NEGLIGIBLE_CHANGE",
+        "Recourse",
+        "Rows",
+        "Schema",
+        "Target",
+        "features_changed",
+        "one_hot",
+        "proximity",
+    ]
+    assert all(hasattr(rocourse.schema, name) for name in rocourse.schema.__all__)

@@ -1,0 +1,232 @@
+"""Random schemas, rows and proposals, and an independent reading of the constraints."""
+
+import math
+import warnings
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+
+from rocourse.schema import Categorical, Continuous, Rows, Schema, Target
+
+# Few letters, but of every sort that has ever broken a reader of names: spaces, quotes, braces,
+# other scripts.
+ALPHABET = "ab 1'\"{%,\\é漢🙂"
+NAMES = st.text(ALPHABET, min_size=1, max_size=4)
+CATEGORY_VALUES = {
+    "text": st.text(ALPHABET, max_size=4)
+    | st.sampled_from(["1", "1.0", "True", "nan", "None", ""]),
+    "integer": st.integers(-(2**40), 2**40),
+    "number": st.floats(-1e6, 1e6, allow_subnormal=False),
+    "flag": st.booleans(),
+}
+CONSTRAINTS = st.sampled_from(
+    [{}, {}, {"immutable": True}, {"direction": "up"}, {"direction": "down"}]
+)
+
+
+@st.composite
+def ranges(draw, *, integer):
+    """A low and a high, from everyday ranges to ones that strain the precision of floats."""
+    if integer:
+        low = draw(st.integers(-100, 100) | st.integers(-(2**40), 2**40))
+        return float(low), float(low + draw(st.integers(1, 100) | st.integers(1, 2**40)))
+    everyday = st.tuples(st.floats(-1e4, 1e4), st.floats(1e-3, 1e4))
+    straining = st.sampled_from(
+        [(0.0, 1e-300), (1e9, 1e-3), (1e15, 1.0), (-8e307, 1.6e308), (0.1, 0.2), (-1e-7, 2e-7)]
+    )
+    low, span = draw(everyday | straining)
+    return low, low + span
+
+
+@st.composite
+def continuous_features(draw, name):
+    """A continuous feature with random constraints; its bounds always meet its range."""
+    integer = draw(st.booleans())
+    low, high = draw(ranges(integer=integer))
+    bounds = []
+    for ends in ((low - (high - low) / 2, high), (low, high + (high - low) / 2)):
+        bounds.append(draw(st.none() | st.floats(*ends)))
+    least, most = bounds
+    if least is not None and most is not None and least > most:
+        least, most = most, least
+    if integer:
+        least = None if least is None else math.floor(least)
+        most = None if most is None else math.ceil(most)
+    return Continuous(
+        name,
+        low,
+        high,
+        integer=integer,
+        bounds=(least, most),
+        unit=draw(st.sampled_from(["", "months"])),
+        **draw(CONSTRAINTS),
+    )
+
+
+@st.composite
+def categorical_features(draw, name):
+    """A categorical feature of any kind, its categories in any order."""
+    kind = draw(st.sampled_from(sorted(CATEGORY_VALUES)))
+    categories = draw(st.lists(CATEGORY_VALUES[kind], min_size=2, max_size=5, unique=True))
+    labels = None
+    if draw(st.booleans()):
+        labels = tuple(f"label {index}" for index in range(len(categories)))
+    return Categorical(name, tuple(categories), labels=labels, **draw(CONSTRAINTS))
+
+
+@st.composite
+def schemas(draw, *, max_features=5, target=None):
+    """A schema of one to `max_features` features with random constraints.
+
+    Args:
+        draw: Given by hypothesis.
+        max_features: Most features to draw.
+        target: Whether it has a target; either way if None.
+    """
+    names = draw(st.lists(NAMES, min_size=2, max_size=max_features + 1, unique=True))
+    features = [
+        draw(st.one_of(continuous_features(name), categorical_features(name)))
+        for name in names[:-1]
+    ]
+    if target is None:
+        target = draw(st.booleans())
+    kind = draw(st.sampled_from(sorted(CATEGORY_VALUES)))
+    classes = draw(st.lists(CATEGORY_VALUES[kind], min_size=2, max_size=3, unique=True))
+    return Schema(
+        tuple(features),
+        Target(names[-1], tuple(classes), draw(st.sampled_from(classes))) if target else None,
+    )
+
+
+@st.composite
+def frames(draw, schema, *, min_rows=1, max_rows=6, outside=False):
+    """Rows that a schema accepts, in any dtype that a reader of files may give them.
+
+    Args:
+        draw: Given by hypothesis.
+        schema: The schema.
+        min_rows: Fewest rows.
+        max_rows: Most rows.
+        outside: Whether numbers may lie outside the range (never outside the bounds).
+    """
+    n = draw(st.integers(min_rows, max_rows))
+    columns = {}
+    for feature in schema.features:
+        if isinstance(feature, Categorical):
+            values = draw(st.lists(st.sampled_from(feature.categories), min_size=n, max_size=n))
+            columns[feature.name] = draw(category_columns(values, feature))
+        else:
+            values = draw(st.lists(numbers(feature, outside=outside), min_size=n, max_size=n))
+            columns[feature.name] = draw(number_columns(values, feature))
+    labels = draw(st.sampled_from(["range", "text", "duplicated"]))
+    index = {
+        "range": pd.RangeIndex(n),
+        "text": pd.Index([f"row {k}" for k in range(n)]),
+        "duplicated": pd.Index([7] * n),
+    }[labels]
+    return pd.DataFrame({name: column.set_axis(index) for name, column in columns.items()})
+
+
+def numbers(feature, *, outside=False):
+    """Raw values of a continuous feature, its ends and bounds among them."""
+    slack = min(feature.high - feature.low, 1e300) if outside else 0.0
+    least, most = feature.bounds
+    first = feature.low - slack if least is None else max(feature.low - slack, least)
+    last = feature.high + slack if most is None else min(feature.high + slack, most)
+    if feature.integer:
+        return st.integers(math.ceil(first), math.floor(last))
+    return st.floats(first, last) | st.sampled_from([first, last])
+
+
+def number_columns(values, feature):
+    """The values as a column of any dtype that holds them exactly."""
+    column = pd.Series(values, dtype="int64" if feature.integer else "float64")
+    choices = [column, column.astype(object)]
+    if feature.integer and column.abs().max() < 2**53:
+        choices += [column.astype("float64"), column.astype("Int64")]
+    return st.sampled_from(choices)
+
+
+def category_columns(values, feature):
+    """The values as a column of any dtype that holds them exactly."""
+    if feature.kind == "text":
+        column = pd.Series(values, dtype="str")
+        choices = [column, column.astype(object), column.astype("category")]
+    elif feature.kind == "flag":
+        column = pd.Series(values, dtype="bool")
+        choices = [column, column.astype(object), column.astype("boolean")]
+    elif feature.kind == "integer":
+        column = pd.Series(values, dtype="int64")
+        choices = [column, column.astype("float64"), column.astype("category")]
+    else:
+        column = pd.Series(values, dtype="float64")
+        choices = [column, column.astype("category")]
+    return st.sampled_from(choices)
+
+
+@st.composite
+def proposals(draw, schema, n):
+    """Whatever a broken generator might propose: out of range, NaN, infinite, no category."""
+    sensible = st.floats(0, 1, width=32)
+    broken = st.sampled_from([math.nan, math.inf, -math.inf, -0.5, 1.5, 1e30, 0.0, 1.0])
+    layout = schema.layout
+    continuous = draw(_cells(sensible | broken, n * layout.n_continuous))
+    codes = st.integers(-1, max(layout.group_sizes, default=1)) | st.integers(-(2**31), 2**31 - 1)
+    categories = draw(_cells(codes, n * layout.n_categorical))
+    return Rows(
+        np.array(continuous, dtype=np.float32).reshape(n, layout.n_continuous),
+        np.array(categories, dtype=np.int32).reshape(n, layout.n_categorical),
+    )
+
+
+def _cells(values, count):
+    return st.lists(values, min_size=count, max_size=count)
+
+
+def encode_quietly(schema, df):
+    """`schema.encode` for rows that may lie outside the range."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Values outside the range", UserWarning)
+        return schema.encode(df)
+
+
+def broken_constraints(schema, before, after):
+    """Every constraint that a change from `before` to `after` breaks, cell by cell in raw units.
+
+    Written apart from the library, in plain Python, so that it can disagree with it.
+    """
+    broken = []
+    for feature in schema.features:
+        for row, (old, new) in enumerate(
+            zip(before[feature.name].tolist(), after[feature.name].tolist(), strict=True)
+        ):
+            for rule in _broken_rules(feature, old, new):
+                broken.append(f"{feature.name!r} in row {row}: {rule} ({old!r} to {new!r})")
+    return broken
+
+
+def _broken_rules(feature, old, new):
+    if feature.immutable and new != old:
+        yield "immutable, but changed"
+    if isinstance(feature, Categorical):
+        if new not in feature.categories:
+            yield "no category"
+            return
+        position = feature.categories.index
+        rise = position(new) - position(old)
+    else:
+        if not math.isfinite(new):
+            yield "not finite"
+        rise = (new > old) - (new < old)
+        least, most = feature.bounds
+        if (least is not None and new < least) or (most is not None and new > most):
+            yield "outside the bounds"
+        if new != old and not feature.low <= new <= feature.high:
+            yield "moved to outside the range"
+        if feature.integer and new != int(new):
+            yield "not whole"
+    if feature.direction == "up" and rise < 0:
+        yield "lowered"
+    if feature.direction == "down" and rise > 0:
+        yield "raised"

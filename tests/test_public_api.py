@@ -1,0 +1,146 @@
+"""The names that users may rely on. A change here is a change of the public interface."""
+
+import importlib
+
+import pytest
+
+import rocourse
+
+PUBLIC = {
+    "rocourse": {
+        "Categorical",
+        "Continuous",
+        "CounterNet",
+        "Recourse",
+        "RoCourseNet",
+        "Schema",
+        "Target",
+        "__version__",
+        "datasets",
+        "evaluation",
+        "load",
+        "save",
+    },
+    "rocourse.artifacts": {"load", "save"},
+    "rocourse.attack": {
+        "ATTACKERS",
+        "INNER_OPTIMIZERS",
+        "NORMS",
+        "Attacker",
+        "InnerOptimizer",
+        "Norm",
+        "Shift",
+        "inner_optimizer",
+        "look_ahead_loss",
+        "virtual_data_shift",
+    },
+    "rocourse.datasets": {
+        "Dataset",
+        "DatasetInfo",
+        "data_path",
+        "fetch",
+        "list_datasets",
+        "load",
+        "simulate_covariate_shift",
+        "simulate_label_shift",
+    },
+    "rocourse.errors": {
+        "ArtifactError",
+        "ConfigError",
+        "DataError",
+        "DependencyError",
+        "FetchError",
+        "OutputError",
+        "RocourseError",
+        "SchemaError",
+    },
+    "rocourse.evaluation": {
+        "MODEL_METRICS",
+        "PROTOCOLS",
+        "RECOURSE_METRICS",
+        "Aggregate",
+        "Model",
+        "ModelScores",
+        "RecourseScores",
+        "SeedsResult",
+        "SubsetResult",
+        "SubsetsResult",
+        "Summary",
+        "accuracy",
+        "auc",
+        "constant_class",
+        "evaluate_model",
+        "proximity",
+        "robust_validity",
+        "run_subsets",
+        "select_rows",
+        "sparsity",
+        "split",
+        "validity",
+    },
+    "rocourse.methods": {"METHODS", "CounterNet", "RecourseClassifier", "RoCourseNet"},
+    "rocourse.networks": {
+        "GENERATORS",
+        "Generator",
+        "GeneratorKind",
+        "HiddenStack",
+        "Predictor",
+        "Proposal",
+        "probabilities",
+    },
+    "rocourse.schema": {
+        "NEGLIGIBLE_CHANGE",
+        "Categorical",
+        "Continuous",
+        "Feature",
+        "Layout",
+        "Recourse",
+        "Rows",
+        "Schema",
+        "Target",
+        "features_changed",
+        "one_hot",
+        "proximity",
+    },
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_exported_names_are_the_agreed_ones(name):
+    module = importlib.import_module(name)
+    assert set(module.__all__) == PUBLIC[name]
+    assert len(module.__all__) == len(set(module.__all__))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_exported_names_exist(name):
+    module = importlib.import_module(name)
+    assert [public for public in module.__all__ if not hasattr(module, public)] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_exported_classes_and_functions_are_documented(name):
+    module = importlib.import_module(name)
+    exported = {public: getattr(module, public) for public in module.__all__}
+    # Aliases and constants borrow the docstring of their type; only what we define must have one.
+    ours = {
+        public: value
+        for public, value in exported.items()
+        if getattr(value, "__module__", "").startswith("rocourse")
+    }
+    assert [public for public, value in ours.items() if not value.__doc__] == []
+
+
+def test_lazy_names_are_the_objects_of_their_homes():
+    for public, home in rocourse._HOMES.items():
+        assert getattr(rocourse, public) is getattr(importlib.import_module(home), public)
+
+
+def test_every_lazy_name_is_public_and_every_public_name_is_listed():
+    assert set(rocourse._HOMES) | rocourse._SUBMODULES | {"__version__"} == set(rocourse.__all__)
+    assert set(rocourse.__all__) <= set(dir(rocourse))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'rocourse' has no attribute 'RobustNet'"):
+        rocourse.RobustNet  # noqa: B018
