@@ -288,6 +288,13 @@ def test_decoding_restores_the_rows(data):
             assert before == after
 
 
+@given(st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)).filter(lambda ends: ends[0] < ends[1]))
+def test_ends_of_the_range_decode_to_themselves(ends):
+    # The sum `low + (high - low)` is often not `high`.
+    schema = Schema([Continuous("x", *ends)])
+    assert schema.decode(Rows([[0], [1]], np.zeros((2, 0), dtype=int)))["x"].tolist() == [*ends]
+
+
 @given(st.data())
 def test_decoded_rows_never_warn(data):
     schema = data.draw(schemas())

@@ -200,7 +200,7 @@ def test_number_column_keeps_its_dtype_where_the_values_allow(column, to, expect
     pd.testing.assert_series_equal(recourse.frame()["x"], expected, check_names=False)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "int64", "uint8", "Int64"])
+@pytest.mark.parametrize("dtype", ["int16", "int64", "uint8", "uint64", "Int64"])
 def test_whole_numbers_of_an_integer_feature_stay_whole(dtype):
     schema = Schema([Continuous("x", -200, 300, integer=True)])
     df = pd.DataFrame({"x": pd.Series([1, 2], dtype=dtype)})
@@ -236,6 +236,8 @@ def test_whole_numbers_of_an_integer_feature_stay_whole(dtype):
             pd.Series(pd.Categorical([1, 2])),
             pd.Series(pd.Categorical([3, 2], [1, 2, 3])),
         ),
+        # float64 cannot tell these two apart, so the column has to become whole numbers.
+        ((2**53, 2**53 + 1), pd.Series([2.0**53] * 2), pd.Series([2**53 + 1, 2**53])),
         ((False, True), pd.Series([False, True]), pd.Series([True, True])),
         (
             (False, True),

@@ -9,7 +9,7 @@ from rocourse.methods._config import (
     ProximityLoss,
     TrainingConfig,
 )
-from rocourse.methods._estimator import RecourseClassifier
+from rocourse.methods._estimator import OutOfRange, RecourseClassifier
 from rocourse.networks import GeneratorKind
 from rocourse.schema import Schema
 
@@ -36,8 +36,8 @@ class CounterNet(RecourseClassifier):
         batch_size: Rows a step; fewer rows than this make one smaller batch.
         epochs: The most epochs to run.
         validation_fraction: Share of the rows held out for stopping and the history.
-        patience: Epochs without a better held-out objective before stopping; None runs them all.
-            The weights of the best epoch are kept either way.
+        patience: Epochs without a better held-out objective before training stops and goes back to
+            the best weights; None runs all epochs and keeps the last.
         out_of_range: What to do with values outside the training range, `clip` or `error`.
         random_state: Seed, RandomState or None.
     """
@@ -63,7 +63,7 @@ class CounterNet(RecourseClassifier):
         epochs: int = 50,
         validation_fraction: float = 0.2,
         patience: int | None = None,
-        out_of_range: str = "clip",
+        out_of_range: OutOfRange = "clip",
         random_state: Any = None,
     ) -> None:
         self.schema = schema

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,9 @@ from rocourse.schema import Recourse, Rows, Schema, Target
 from rocourse.schema.constraints import ConstraintLayer
 
 
+OutOfRange = Literal["clip", "error"]
+
+
 class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base of the estimators that train a classifier together with its recourses.
 
@@ -31,7 +34,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
     method: ClassVar[str]
 
     schema: Schema | None
-    out_of_range: str
+    out_of_range: OutOfRange
     random_state: Any
 
     @abstractmethod
@@ -91,6 +94,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         check_is_fitted(self)
         frame = self._frame(X, fitting=False)
         rows = self._encode(frame)
+        frame = frame[list(self.schema_.names)]
         predicted = np.argmax(self._probabilities(rows), axis=1)
         target = self._targets(desired, predicted)
         proposed = propose_rows(self.predictor_, self.generator_, rows, target, self._constraints)
@@ -101,7 +105,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         status = np.where(needed, np.where(found, "found", "not_found"), "not_needed")
         return Recourse(
             schema=self.schema_,
-            original=frame,
+            original=frame[list(self.schema_.names)],
             original_rows=rows,
             attempts=settled,
             status=status,

@@ -13,7 +13,7 @@ from rocourse.methods._config import (
     Scope,
     TrainingConfig,
 )
-from rocourse.methods._estimator import RecourseClassifier
+from rocourse.methods._estimator import OutOfRange, RecourseClassifier
 from rocourse.networks import GeneratorKind
 from rocourse.schema import Schema
 
@@ -40,8 +40,8 @@ class RoCourseNet(RecourseClassifier):
         batch_size: Rows a step; fewer rows than this make one smaller batch.
         epochs: The most epochs to run.
         validation_fraction: Share of the rows held out for stopping and the history.
-        patience: Epochs without a better held-out objective before stopping; None runs them all.
-            The weights of the best epoch are kept either way.
+        patience: Epochs without a better held-out objective before training stops and goes back to
+            the best weights; None runs all epochs and keeps the last.
         attack_steps: T, the attacker's steps.
         unroll_steps: K, the retraining steps that the attacker looks through.
         inner_rate: η, the learning rate of the virtual retraining.
@@ -85,7 +85,7 @@ class RoCourseNet(RecourseClassifier):
         norm: Norm = "linf",
         attacker: Attacker = "worst",
         scope: Scope = "full",
-        out_of_range: str = "clip",
+        out_of_range: OutOfRange = "clip",
         random_state: Any = None,
     ) -> None:
         self.schema = schema

@@ -118,6 +118,7 @@ class ProbeResult(NamedTuple):
 
     l1: Array
     l2: Array
+    robust_l2: Array
     l3: Array
     accuracy: Array
     validity: Array
@@ -152,7 +153,8 @@ def probe(
 
     return ProbeResult(
         l1=prediction_loss(predictor, x, batch, config, key=None),
-        l2=validity_loss(judge, soft, target, batch.weight, objective),
+        l2=validity_loss(predictor, soft, target, batch.weight, objective),
+        robust_l2=validity_loss(judge, soft, target, batch.weight, objective),
         l3=distance_loss(x, soft, batch.weight, objective),
         accuracy=share(predict_classes(predictor, x) == batch.label),
         validity=share(predict_classes(predictor, hard) == target),

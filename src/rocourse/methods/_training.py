@@ -36,7 +36,7 @@ _LEAST_ROWS_TO_SPLIT = 20
 
 
 class Trained(NamedTuple):
-    """The weights of the best epoch and the record of all of them."""
+    """The weights that were kept, from which epoch, and the record of all epochs."""
 
     predictor: Predictor
     generator: Generator
@@ -97,7 +97,9 @@ def train(
         history.append(record)
         if on_epoch is not None:
             on_epoch(record)
-        score = _score(record, config) if len(held_out) else -epoch
+        # Without patience the last weights are kept: the attack finds an untrained predictor easy
+        # to defend, so that a search for the best of all epochs would favour early ones.
+        score = -epoch if config.patience is None else _score(record, config)
         if score < best_score:
             best, best_score, best_epoch = state, score, epoch
         elif config.patience is not None and epoch - best_epoch >= config.patience:
@@ -131,7 +133,8 @@ def _run_epoch(
     *,
     key: jax.Array,
 ) -> tuple[TrainState, StepLosses]:
-    size = min(batch_size, len(order))
+    # Few rows make a smaller batch, of a power of two so that tables of like size share a shape.
+    size = min(batch_size, 1 << (len(order) - 1).bit_length())
     starts = range(0, len(order), size)
     keys = jax.random.split(key, len(starts))
     radius = jnp.float32(epsilon)
@@ -166,15 +169,16 @@ def _record(
     record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon}
     record |= {name: float(value) for name, value in losses._asdict().items()}
     for name, value in found._asdict().items():
-        record[f"held_out_{name}" if name in StepLosses._fields else name] = float(value)
+        record[f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name] = float(value)
     return record
 
 
 def _score(record: dict[str, float], config: TrainingConfig) -> float:
-    """What stopping watches: the whole objective on held-out rows, under the full attack."""
+    """What stopping watches: the method's own objective on held-out rows, under the full ε."""
     objective = config.objective
+    judged = "held_out_l2" if config.attack is None else "held_out_robust_l2"
     return (
         objective.lambda_1 * record["held_out_l1"]
-        + objective.lambda_2 * record["held_out_l2"]
+        + objective.lambda_2 * record[judged]
         + objective.lambda_3 * record["held_out_l3"]
     )

@@ -1,0 +1,170 @@
+"""Files and directories that appear complete or not at all."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Never
+
+from rocourse.errors import OutputError
+
+PathLike = str | os.PathLike[str]
+
+
+def write_file(path: PathLike, content: bytes, *, force: bool = False) -> Path:
+    """Writes a file so that it is there complete or not at all.
+
+    Args:
+        path: File to write; the directories above it are made if need be.
+        content: All of it.
+        force: Whether to replace a file that is there already.
+
+    Returns:
+        The path that was written.
+
+    Raises:
+        OutputError: The path exists already, is a directory, or cannot be written.
+    """
+    destination = check_file_path(path, force=force)
+    temporary = _sibling(destination)
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _write_synced(temporary, content)
+            temporary.replace(destination)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_directory(destination.parent)
+    except OSError as error:
+        _refuse_unwritable(path, error)
+    return Path(path)
+
+
+def check_file_path(path: PathLike, *, force: bool = False) -> Path:
+    """Refuses a path that `write_file` would refuse; for checking before long work.
+
+    Returns:
+        The path with symbolic links followed.
+
+    Raises:
+        OutputError: As in `write_file`.
+    """
+    destination = resolve(path)
+    if destination.is_dir():
+        raise OutputError(
+            f"Output path {str(path)!r} must be a file, but it is a directory; add a file name."
+        )
+    if destination.exists() and not force:
+        refuse_existing(path)
+    check_parents(path, destination)
+    return destination
+
+
+def write_directory(path: PathLike, destination: Path, files: Mapping[str, bytes]) -> None:
+    """Writes a directory beside its place, then moves it there; replaces what is there.
+
+    Args:
+        path: The path as the caller named it, for the error sentence.
+        destination: The same path, resolved and checked.
+        files: Contents by file name.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    temporary = _sibling(destination)
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            # Not `tempfile.mkdtemp`, whose directories are closed to everyone else.
+            temporary.mkdir()
+            for name, content in files.items():
+                _write_synced(temporary / name, content)
+            _sync_directory(temporary)
+            _move_into_place(temporary, destination)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        _sync_directory(destination.parent)
+    except OSError as error:
+        _refuse_unwritable(path, error)
+
+
+def resolve(path: PathLike) -> Path:
+    """The path with symbolic links followed: what is replaced is a file, not a link to it."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as error:
+        # A loop of links is a RuntimeError before Python 3.13.
+        raise OutputError(
+            f"Output path {str(path)!r} must be writable, but got {error}; choose another path."
+        ) from error
+
+
+def check_parents(path: PathLike, destination: Path) -> None:
+    """Refuses a path whose nearest existing parent is no directory, or not writable."""
+    parent = destination.parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir():
+        raise OutputError(
+            f"Output path {str(path)!r} must lie in a directory, but {str(parent)!r} is a file; "
+            "choose another path."
+        )
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"Output path {str(path)!r} must be writable, but {str(parent)!r} is not; choose "
+            "another path or change its permissions."
+        )
+
+
+def refuse_existing(path: PathLike) -> Never:
+    """Says that a path is taken."""
+    raise OutputError(
+        f"Output path {str(path)!r} must be new, but it exists already; choose another, or replace "
+        "it with --force (in Python force=True)."
+    )
+
+
+def _refuse_unwritable(path: PathLike, error: OSError) -> Never:
+    raise OutputError(
+        f"Output path {str(path)!r} must be writable, but got {error.strerror or error}; choose "
+        "another path or make room."
+    ) from error
+
+
+def _move_into_place(temporary: Path, destination: Path) -> None:
+    if not destination.exists():
+        temporary.rename(destination)
+        return
+    # A directory cannot be renamed onto one that has files, so the old one steps aside, and comes
+    # back if the new one does not arrive.
+    aside = _sibling(destination)
+    try:
+        destination.rename(aside)
+        temporary.rename(destination)
+    finally:
+        if aside.exists() and not destination.exists():
+            aside.rename(destination)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sibling(destination: Path) -> Path:
+    return destination.with_name(f".{destination.name}.{secrets.token_hex(4)}")
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_directory(path: Path) -> None:
+    # Only POSIX lets a directory be opened, and only there does a new entry need syncing.
+    if os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,84 @@
+"""The commands together, and how failures reach the user."""
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import rocourse
+from rocourse.cli import _data, _demo, _evaluate, _predict, _recourse, _schema, _train
+from rocourse.cli._options import examples
+from rocourse.errors import RocourseError
+
+INTERRUPTED = 130
+
+
+class _Commands(TyperGroup):
+    """Turns expected failures into one line on standard error; others keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except RocourseError as error:
+                print(f"error: {error}", file=sys.stderr)
+                raise typer.Exit(1) from error
+            except KeyboardInterrupt as error:
+                print("interrupted: no output was written", file=sys.stderr)
+                raise typer.Exit(INTERRUPTED) from error
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)
+
+
+app = typer.Typer(
+    name="rocourse",
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"rocourse {rocourse.__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=examples(
+        "rocourse demo",
+        "rocourse train applicants.csv --target approved --immutable age --out model/",
+        "rocourse recourse model/ denied.csv --out advice.csv",
+    )
+)
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Classifiers with algorithmic recourse that stays valid when the model is retrained."""
+
+
+app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
+app.command("train", epilog=_train.EXAMPLES)(_train.train)
+app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
+app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
+app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
+app.add_typer(_schema.app, name="schema")
+app.add_typer(_data.app, name="data")
+
+
+def main() -> None:
+    """Runs the command line; the entry point of the `rocourse` script."""
+    app(prog_name="rocourse")

@@ -1,0 +1,107 @@
+"""What commands print: for people, for machines, or not at all."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from rich.console import Console, RenderableType
+
+# Where progress cannot be redrawn in place, this many lines tell of it.
+_LINES = 10
+
+
+class Output:
+    """Where the results of one command go.
+
+    Args:
+        as_json: Print one JSON document to stdout and nothing else there.
+        quiet: Print no progress, tables or warnings.
+    """
+
+    def __init__(self, *, as_json: bool, quiet: bool) -> None:
+        self._as_json, self._quiet = as_json, quiet
+        if quiet:
+            warnings.simplefilter("ignore")
+
+    def show(self, *renderables: RenderableType) -> None:
+        """Prints for people; plain strings as they are, each on a line of its own."""
+        if self._as_json or self._quiet:
+            return
+        console = Console(emoji=False, highlight=False)
+        for renderable in renderables:
+            is_line = isinstance(renderable, str)
+            # Lines are neither wrapped nor read as markup: a path in them stays usable.
+            console.print(renderable, markup=not is_line, soft_wrap=is_line)
+
+    def emit(self, value: Any) -> None:
+        """Prints for machines."""
+        if self._as_json:
+            text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+            # Flushed here, where a reader that has gone away can still be dealt with.
+            print(text, flush=True)
+
+    @contextmanager
+    def progress(self) -> Iterator["Report"]:
+        """Progress on stderr: bars, or a few lines where stderr is no terminal."""
+        if self._quiet:
+            yield _ignore
+        elif Console(stderr=True).is_terminal:
+            with _bars() as report:
+                yield report
+        else:
+            yield _lines()
+
+
+class Report(Protocol):
+    """Told how far some labelled work has come."""
+
+    def __call__(self, label: str, done: int, total: int | None, text: str = "") -> None: ...
+
+
+def _ignore(label: str, done: int, total: int | None, text: str = "") -> None:
+    pass
+
+
+@contextmanager
+def _bars() -> Iterator[Report]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[text]}"),
+        TimeRemainingColumn(),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+
+        def report(label: str, done: int, total: int | None, text: str = "") -> None:
+            if label not in tasks:
+                tasks[label] = progress.add_task(label, total=total, text="")
+            progress.update(tasks[label], completed=done, text=text)
+
+        yield report
+
+
+def _lines() -> Report:
+    last: dict[str, int] = {}
+
+    def report(label: str, done: int, total: int | None, text: str = "") -> None:
+        stride = max(1, (total or 1) // _LINES)
+        due = done in (1, total) or (done > 0 and done % stride == 0)
+        if due and last.get(label) != done:
+            last[label] = done
+            print(f"{label} {done}/{total} {text}".rstrip(), file=sys.stderr, flush=True)
+
+    return report

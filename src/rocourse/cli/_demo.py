@@ -1,0 +1,31 @@
+"""`rocourse demo`: the whole story on embedded data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocourse.cli import _options
+from rocourse.cli._console import Output
+
+EXAMPLES = _options.examples("rocourse demo", "rocourse demo --out runs/demo-7 --seed 7")
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Directory of the results.")
+    ] = Path("runs/demo"),
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same results.")
+    ] = 0,
+    as_json: _options.Json = False,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Train on embedded data, judge the recourses after a shift, and write a report."""
+    from rocourse.experiments import run_demo
+
+    output = Output(as_json=as_json, quiet=quiet)
+    with output.progress() as report:
+        result = run_demo(out, seed=seed, on_progress=report)
+    output.emit(result.to_dict())
+    output.show(*result.renderables(), f"Results written to {out}")

@@ -1,0 +1,108 @@
+"""Rows for a model: the columns of its schema, out of a file that may have more."""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rocourse.cli._options import split_names
+from rocourse.cli._tables import read_table
+from rocourse.errors import DataError
+from rocourse.schema import Schema, Target
+
+if TYPE_CHECKING:
+    from rocourse.methods import RecourseClassifier
+
+
+def target_of(model: "RecourseClassifier") -> Target:
+    """What a fitted model predicts."""
+    target = model.schema_.target
+    assert target is not None  # fitting completes the schema
+    return target
+
+
+def read_rows(path: Path, *, schema: Schema | None, drop: Iterable[str] | None) -> pd.DataFrame:
+    """Reads a table and leaves out the columns to drop.
+
+    Args:
+        path: The file.
+        schema: Tells which columns are text, if it is known.
+        drop: Names of columns, as given on the command line.
+    """
+    frame = read_table(path, text=() if schema is None else _text_columns(schema))
+    names = split_names(drop, frame.columns)
+    for name in names:
+        if name not in frame.columns:
+            raise DataError(
+                f"Column {name!r} of --drop must be in {str(path)!r}, but the file has "
+                f"{_listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
+            )
+    return frame.drop(columns=names)
+
+
+def select_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The feature columns in the schema's order; the target, if it is there, is left out."""
+    target = None if schema.target is None else schema.target.name
+    features = frame.drop(columns=[name for name in (target,) if name in frame.columns])
+    unknown = [str(name) for name in features.columns if name not in schema.names]
+    if unknown and set(schema.names) <= set(features.columns):
+        raise DataError(
+            f"Column {unknown[0]!r} must be a feature of the model's schema, but it is unknown "
+            f"there{did_you_mean(unknown[0], schema.names)}; leave it out with --drop "
+            f"{','.join(unknown)}."
+        )
+    if not unknown and set(schema.names) == set(features.columns):
+        return features[list(schema.names)]
+    # A column is missing: the schema says which, and which one was perhaps meant.
+    return features
+
+
+def take_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
+    """The rows without the target column, and the target column."""
+    if target not in frame.columns:
+        raise DataError(
+            f"The target must be a column of the rows, but got {target!r}"
+            f"{did_you_mean(target, frame.columns)}, and they have {_listed(frame.columns)}; name "
+            "one of these."
+        )
+    return frame.drop(columns=target), frame[target]
+
+
+def did_you_mean(name: str, candidates: Iterable[object]) -> str:
+    """` (did you mean 'age'?)`, or nothing when no candidate comes close."""
+    close = difflib.get_close_matches(name, [str(candidate) for candidate in candidates], n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def parse_class(text: str, classes: Iterable[object], *, option: str) -> object:
+    """The class that was named on the command line, where everything is text."""
+    known = list(classes)
+    for label in known:
+        if text == str(label) or (not isinstance(label, str) and _same_number(text, label)):
+            return label
+    raise DataError(
+        f"The class of {option} must be one of {_listed(known)}, but got {text!r}; name one of "
+        "these."
+    )
+
+
+def _same_number(text: str, label: object) -> bool:
+    try:
+        return not isinstance(label, bool) and float(text) == label
+    except ValueError:
+        return False
+
+
+def _text_columns(schema: Schema) -> list[str]:
+    names = [feature.name for feature in schema.categorical if feature.kind == "text"]
+    if schema.target is not None and isinstance(schema.target.classes[0], str):
+        names.append(schema.target.name)
+    return names
+
+
+def _listed(values: Iterable[object]) -> str:
+    shown = [repr(value) for value in values]
+    more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
+    return ", ".join(shown[:8]) + more

@@ -1,0 +1,119 @@
+"""`rocourse schema`: read a schema off a table, or show one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocourse.cli import _options
+from rocourse.cli._console import Output
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rocourse.schema import Feature, Schema
+
+app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
+
+
+@app.command(
+    epilog=_options.examples(
+        "rocourse schema infer applicants.csv --target approved --out schema.json",
+        "rocourse schema infer applicants.csv --target approved --immutable age,sex",
+        "rocourse schema infer loans.parquet --target paid --bounds term=6:72 --drop id",
+    )
+)
+def infer(
+    data: _options.Data,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COL", help="Column that is predicted.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
+    ] = None,
+    drop: _options.Drop = None,
+    categorical: _options.Categorical = None,
+    integer: _options.Integer = None,
+    immutable: _options.Immutable = None,
+    increase_only: _options.IncreaseOnly = None,
+    decrease_only: _options.DecreaseOnly = None,
+    bounds: _options.Bounds = None,
+    favourable: _options.Favourable = None,
+    force: _options.Force = False,
+    as_json: _options.Json = False,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Read a schema off training rows: the features, their ranges and categories."""
+    from rocourse.artifacts import check_file_path, write_file
+    from rocourse.cli._rows import read_rows
+    from rocourse.cli._wishes import Wishes
+
+    output = Output(as_json=as_json, quiet=quiet)
+    if out is not None:
+        check_file_path(out, force=force)
+    wishes = Wishes(
+        categorical=categorical,
+        integer=integer,
+        immutable=immutable,
+        increase_only=increase_only,
+        decrease_only=decrease_only,
+        bounds=bounds,
+        favourable=favourable,
+    )
+    schema = wishes.infer(read_rows(data, schema=None, drop=drop), target)
+    if out is not None:
+        write_file(out, schema.to_json().encode(), force=force)
+    output.emit(schema.to_dict())
+    output.show(_table(schema), *([] if out is None else [f"Schema written to {out}"]))
+
+
+@app.command(epilog=_options.examples("rocourse schema show schema.json"))
+def show(
+    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.")],
+    as_json: _options.Json = False,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Check a schema file and show it as a table."""
+    from rocourse.schema import Schema
+
+    output = Output(as_json=as_json, quiet=quiet)
+    loaded = Schema.load(schema)
+    output.emit(loaded.to_dict())
+    output.show(_table(loaded))
+
+
+def _table(schema: "Schema") -> "Table":
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("feature", "values", "advice may", title="Schema", title_justify="left")
+    for feature in schema.features:
+        table.add_row(escape(feature.name), escape(_values(feature)), _freedom(feature))
+    if schema.target is not None:
+        classes = ", ".join(map(str, schema.target.classes))
+        table.caption = escape(
+            f"target {schema.target.name}: {classes} (favourable: {schema.target.favourable})"
+        )
+        table.caption_justify = "left"
+    return table
+
+
+def _values(feature: "Feature") -> str:
+    from rocourse.schema import Categorical
+
+    if isinstance(feature, Categorical):
+        shown = [str(category) for category in feature.categories[:6]]
+        more = len(feature.categories) - len(shown)
+        return ", ".join(shown) + (f", … ({more} more)" if more else "")
+    kind = "whole number" if feature.integer else "number"
+    text = f"{kind} {feature.low:g} to {feature.high:g}"
+    if feature.bounds != (None, None):
+        low, high = ("" if bound is None else f"{bound:g}" for bound in feature.bounds)
+        text += f", bounds {low}:{high}"
+    return text
+
+
+def _freedom(feature: "Feature") -> str:
+    if feature.immutable:
+        return "not change it"
+    return {"up": "only raise it", "down": "only lower it", None: "change it"}[feature.direction]

@@ -1,0 +1,169 @@
+"""`rocourse train`: fit a classifier together with its recourse generator."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from rocourse.cli import _options
+from rocourse.cli._console import Output
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from rocourse.cli._wishes import Wishes
+    from rocourse.schema import Schema
+
+EXAMPLES = _options.examples(
+    "rocourse train applicants.csv --target approved --out model/",
+    "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
+    "rocourse train loans.parquet --target paid --schema schema.json --out m/",
+    "rocourse train loans.csv --target paid --set epochs=20 --out m/ --force",
+)
+
+
+def train(
+    data: _options.Data,
+    target: Annotated[
+        str, typer.Option("--target", metavar="COL", help="Column that is predicted.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
+    ],
+    method: Annotated[
+        Literal["rocoursenet", "counternet"],
+        typer.Option("--method", help="With or without an attacker in training."),
+    ] = "rocoursenet",
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            rich_help_panel="Schema",
+            help="Schema file; without one, the schema is inferred from the rows.",
+        ),
+    ] = None,
+    drop: _options.Drop = None,
+    categorical: _options.Categorical = None,
+    integer: _options.Integer = None,
+    immutable: _options.Immutable = None,
+    increase_only: _options.IncreaseOnly = None,
+    decrease_only: _options.DecreaseOnly = None,
+    bounds: _options.Bounds = None,
+    favourable: _options.Favourable = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="One parameter; wins over --config."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same model.")
+    ] = 0,
+    force: _options.Force = False,
+    as_json: _options.Json = False,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Train a classifier that comes with recourse."""
+    from rocourse.artifacts import check_model_path, save
+
+    output = Output(as_json=as_json, quiet=quiet)
+    check_model_path(out, force=force)
+
+    from rocourse.cli._parameters import read_parameters
+    from rocourse.cli._rows import target_of
+    from rocourse.cli._wishes import Wishes
+    from rocourse.methods import METHODS
+
+    estimator = METHODS[method]
+    parameters = read_parameters(config, assignments, known=estimator().get_params())
+    wishes = Wishes(
+        categorical=categorical,
+        integer=integer,
+        immutable=immutable,
+        increase_only=increase_only,
+        decrease_only=decrease_only,
+        bounds=bounds,
+        favourable=favourable,
+    )
+    fitted_schema, X, y = _read(data, target, schema, drop, wishes)
+    model = estimator(schema=fitted_schema, random_state=seed, **parameters)
+    start = time.perf_counter()
+    epochs = model.training_config().epochs
+    with output.progress() as report:
+
+        def on_epoch(record: dict[str, float]) -> None:
+            report("epoch", int(record["epoch"]), epochs, _figures(record))
+
+        model.fit(X, y, on_epoch=on_epoch)
+    seconds = time.perf_counter() - start
+    save(model, out, force=force)
+    result = {
+        "model": str(out),
+        "method": method,
+        "rows": len(X),
+        "features": len(model.schema_.features),
+        "classes": list(target_of(model).classes),
+        "favourable": target_of(model).favourable,
+        "seed": seed,
+        "epochs": model.n_iter_,
+        "best_epoch": model.best_epoch_,
+        "seconds": round(seconds, 3),
+        "metrics": next((r for r in model.history_ if r["epoch"] == model.best_epoch_), {}),
+    }
+    output.emit(result)
+    output.show(_table(result), f"Model written to {out}")
+
+
+def _read(
+    data: Path, target: str, schema_file: Path | None, drop: list[str] | None, wishes: "Wishes"
+) -> tuple["Schema", "pd.DataFrame", "pd.Series[Any]"]:
+    from rocourse.cli._rows import read_rows, select_features, take_target
+    from rocourse.errors import SchemaError
+    from rocourse.schema import Schema
+
+    if schema_file is None:
+        frame = read_rows(data, schema=None, drop=drop)
+        schema = wishes.infer(frame, target)
+    else:
+        schema = wishes.apply(Schema.load(schema_file))
+        if schema.target is not None and schema.target.name != target:
+            raise SchemaError(
+                f"The target must be that of the schema, {schema.target.name!r}, but --target is "
+                f"{target!r}; change one of them."
+            )
+        frame = read_rows(data, schema=schema, drop=drop)
+    X, y = take_target(frame, target)
+    return schema, select_features(X, schema), y
+
+
+def _figures(record: dict[str, float]) -> str:
+    shown = ("accuracy", "validity", "robust_validity")
+    return " ".join(f"{name.replace('_', ' ')} {record[name]:.2f}" for name in shown)
+
+
+def _table(result: dict[str, Any]) -> "Table":
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="Training", title_justify="left", show_header=False)
+    metrics = result["metrics"]
+    for name, value in (
+        ("method", result["method"]),
+        ("rows × features", f"{result['rows']} × {result['features']}"),
+        ("classes", ", ".join(map(str, result["classes"]))),
+        ("favourable class", str(result["favourable"])),
+        ("best epoch", f"{result['best_epoch']} of {result['epochs']}"),
+        ("time", f"{result['seconds']:.1f} s"),
+        *(
+            (f"held-out {name.replace('_', ' ')}", f"{metrics[name]:.3f}")
+            for name in ("accuracy", "validity", "robust_validity")
+            if name in metrics
+        ),
+    ):
+        table.add_row(name, escape(value))
+    return table

@@ -1,0 +1,97 @@
+"""From the schema options of the command line to a schema."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from rocourse.cli._options import split_names
+from rocourse.cli._rows import parse_class
+from rocourse.errors import ConfigError
+from rocourse.schema import Schema
+
+Names = Iterable[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What was said about columns on the command line, not yet checked."""
+
+    categorical: Names = None
+    integer: Names = None
+    immutable: Names = None
+    increase_only: Names = None
+    decrease_only: Names = None
+    bounds: Names = None
+    favourable: str | None = None
+
+    def infer(self, frame: pd.DataFrame, target: str | None) -> Schema:
+        """A schema read off the rows."""
+        favourable: Any = None
+        if self.favourable is not None and target in frame.columns:
+            classes = frame[target].dropna().unique().tolist()
+            favourable = parse_class(self.favourable, classes, option="--favourable")
+        columns = list(frame.columns)
+        return Schema.infer(
+            frame,
+            target=target,
+            categorical=split_names(self.categorical, columns),
+            integer=split_names(self.integer, columns),
+            immutable=split_names(self.immutable, columns),
+            increase_only=split_names(self.increase_only, columns),
+            decrease_only=split_names(self.decrease_only, columns),
+            bounds=self._bounds(),
+            favourable=favourable,
+        )
+
+    def apply(self, schema: Schema) -> Schema:
+        """A schema from a file, with the constraints added."""
+        for option, names in (("--categorical", self.categorical), ("--integer", self.integer)):
+            if names:
+                raise ConfigError(
+                    f"{option} must come without --schema, which says already what each column is, "
+                    f"but got {', '.join(names)}; leave it out, or change the schema file."
+                )
+        changes: dict[str, dict[str, Any]] = {}
+        for names, change in (
+            (self.immutable, {"immutable": True}),
+            (self.increase_only, {"direction": "up"}),
+            (self.decrease_only, {"direction": "down"}),
+        ):
+            for name in split_names(names, schema.names):
+                changes.setdefault(name, {}).update(change)
+        for name, pair in self._bounds().items():
+            changes.setdefault(name, {})["bounds"] = pair
+        for name, change in changes.items():
+            feature = schema[name]
+            if not hasattr(feature, "bounds") and "bounds" in change:
+                raise ConfigError(
+                    f"--bounds must name continuous features, but {name!r} is categorical; leave "
+                    "it out."
+                )
+        features = tuple(
+            replace(feature, **changes.get(feature.name, {})) for feature in schema.features
+        )
+        target = schema.target
+        if target is not None and self.favourable is not None:
+            wanted: Any = parse_class(self.favourable, target.classes, option="--favourable")
+            target = replace(target, favourable=wanted)
+        return replace(schema, features=features, target=target)
+
+    def _bounds(self) -> dict[str, tuple[float | None, float | None]]:
+        return dict(_parse_bounds(text) for text in self.bounds or ())
+
+
+def _parse_bounds(text: str) -> tuple[str, tuple[float | None, float | None]]:
+    name, _, limits = text.rpartition("=")
+    low, colon, high = limits.partition(":")
+    try:
+        if not name or not colon:
+            raise ValueError
+        return name, (float(low) if low else None, float(high) if high else None)
+    except ValueError:
+        raise ConfigError(
+            f"--bounds must be COL=LOW:HIGH with numbers or nothing on either side, but got "
+            f"{text!r}; write, say, age=18:99."
+        ) from None

@@ -1,0 +1,231 @@
+"""The demo: two methods on real data, judged by models retrained after the data were corrected."""
+
+import json
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rocourse
+from rocourse import datasets
+from rocourse.artifacts import write_file
+from rocourse.errors import ConfigError
+from rocourse.evaluation import run_subsets, select_rows, split
+from rocourse.experiments._configs import DEMO, DEMO_HELD, Options, options_for
+from rocourse.experiments._demo_result import (
+    CORRECTED,
+    FORMAT,
+    ORIGINAL,
+    RESULT_FILE,
+    Change,
+    DemoResult,
+    MethodRun,
+    SampleRecourse,
+)
+from rocourse.experiments._folder import check_result_folder
+from rocourse.experiments._report import render_demo
+from rocourse.methods import METHODS, RecourseClassifier
+from rocourse.schema import Schema
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+DEMO_DATASET = "german_credit"
+DEMO_METHODS = ("counternet", "rocoursenet")
+DEMO_SAMPLES = 5
+
+_PARTS = {ORIGINAL: "original", CORRECTED: "corrected"}
+_PACKAGES = ("jax", "equinox", "optax", "numpy", "pandas", "scikit-learn")
+
+
+def run_demo(
+    out: Path,
+    *,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    options: Options = DEMO,
+) -> DemoResult:
+    """Trains, judges, and writes a JSON result, figures and a report.
+
+    CounterNet and RoCourseNet are each trained on the original and on the corrected German Credit
+    data; the model of the corrected data judges the recourses of the model of the original ones, as
+    in the k-subset protocol.
+
+    Args:
+        out: Directory to write to. What an earlier run left there is replaced.
+        seed: The same seed gives the same models and recourses.
+        on_progress: Called with a label, the epochs done and their number.
+        options: Parameters of both estimators; the attacker's are for RoCourseNet only.
+
+    Raises:
+        OutputError: If `out` is a file, cannot be written, or holds something else.
+        ConfigError: If the seed or an option has a value it cannot have.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(
+            f"The option 'seed' must be a whole number of at least 0. Got {seed!r} instead."
+        )
+    check_result_folder(out, FORMAT)
+    progress = on_progress or _silent
+    wall, cpu = perf_counter(), process_time()
+
+    dataset = datasets.load(DEMO_DATASET)
+    schema = hold_still(dataset.actionable_schema, DEMO_HELD)
+    runs: list[MethodRun] = []
+    models: dict[str, RecourseClassifier] = {}
+    for method in DEMO_METHODS:
+        # The samples come from the last method, whose models are left here.
+        run, models = _run_method(method, dataset, schema, options, seed=seed, progress=progress)
+        runs.append(run)
+    result = DemoResult(
+        command=f"rocourse demo --seed {seed}",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=seed,
+        seconds=perf_counter() - wall,
+        cpu_seconds=process_time() - cpu,
+        versions=_versions(),
+        dataset=dataset.name,
+        source=dataset.source,
+        license=dataset.license,
+        schema=schema,
+        methods=tuple(runs),
+        samples=_samples(models[ORIGINAL], models[CORRECTED], dataset, seed=seed),
+    )
+    progress("Report", 0, 1)
+    text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    write_file(Path(out) / RESULT_FILE, text.encode(), force=True)
+    render_demo(out)
+    progress("Report", 1, 1)
+    return result
+
+
+def hold_still(schema: Schema, names: tuple[str, ...]) -> Schema:
+    """A copy of `schema` in which the named features may not change."""
+    return replace(
+        schema,
+        features=tuple(
+            replace(feature, immutable=True, direction=None) if feature.name in names else feature
+            for feature in schema.features
+        ),
+    )
+
+
+def _run_method(
+    method: str,
+    dataset: datasets.Dataset,
+    schema: Schema,
+    options: Options,
+    *,
+    seed: int,
+    progress: Progress,
+) -> tuple[MethodRun, dict[str, RecourseClassifier]]:
+    estimator = METHODS[method]
+    parameters = options_for(method, options)
+    models: dict[str, RecourseClassifier] = {}
+
+    def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
+        model = estimator(schema=schema, random_state=fit_seed, **parameters)
+        label = f"{estimator.__name__}, {_PARTS[subset]} data"
+        epochs = model.training_config().epochs
+        progress(label, 0, epochs)
+
+        def on_epoch(record: Mapping[str, float]) -> None:
+            progress(label, int(record["epoch"]), epochs)
+
+        model.fit(X, y, on_epoch=on_epoch)
+        if model.n_iter_ < epochs:
+            # Stopped early: nothing more is to be waited for.
+            progress(label, epochs, epochs)
+        return model
+
+    subsets = run_subsets(
+        dataset.subsets, dataset.target, fit, seed=seed, on_fitted=models.__setitem__
+    )
+    run = MethodRun(
+        name=method,
+        title=estimator.__name__,
+        parameters=_stated(models[ORIGINAL]),
+        subsets=subsets,
+        histories={name: tuple(model.history_) for name, model in models.items()},
+        best_epochs={name: int(model.best_epoch_) for name, model in models.items()},
+    )
+    return run, models
+
+
+def _samples(
+    issuer: RecourseClassifier,
+    judge: RecourseClassifier,
+    dataset: datasets.Dataset,
+    *,
+    seed: int,
+) -> tuple[SampleRecourse, ...]:
+    """The first refused test applicants with a recourse, those that the judge honours first."""
+    _, test = split(dataset.subsets[ORIGINAL], dataset.target, seed=seed)
+    rows = test.drop(columns=dataset.target)
+    assert dataset.schema.target is not None  # every embedded data set has one
+    favourable = dataset.schema.target.favourable
+    recourse = issuer.recourse(rows)
+    honoured = np.asarray(judge.predict(recourse.attempted()) == recourse.desired)
+    refused = select_rows(recourse, favourable)["adverse"]
+    found = np.flatnonzero(refused & (recourse.status == "found"))
+    # Stable, so that within each kind the order is that of the test rows: no other choice is made.
+    chosen = found[np.argsort(~honoured[found], kind="stable")][:DEMO_SAMPLES]
+
+    picked = recourse[chosen]
+    before, after = rows.iloc[chosen], picked.frame()
+    issuer_before, issuer_after = _scores(issuer, before, after, favourable)
+    judge_before, judge_after = _scores(judge, before, after, favourable)
+    return tuple(
+        SampleRecourse(
+            applicant=int(record["index"]),
+            values=before.iloc[i].to_dict(),
+            changes=tuple(
+                Change(change["feature"], change["from"], change["to"], text)
+                for change, text in zip(record["changes"], picked.describe(i), strict=True)
+            ),
+            issuer_scores=(issuer_before[i], issuer_after[i]),
+            judge_scores=(judge_before[i], judge_after[i]),
+            honoured=bool(honoured[chosen[i]]),
+            proximity=record["proximity"],
+        )
+        for i, record in enumerate(picked.to_records())
+    )
+
+
+def _scores(
+    model: RecourseClassifier, before: pd.DataFrame, after: pd.DataFrame, favourable: Any
+) -> tuple[list[float], list[float]]:
+    if before.empty:
+        return [], []
+    column = list(model.classes_).index(favourable)
+    first, second = (model.predict_proba(rows)[:, column].tolist() for rows in (before, after))
+    return first, second
+
+
+def _stated(model: RecourseClassifier) -> dict[str, Any]:
+    """All parameters of a model that do not differ between the subsets, as JSON-able values."""
+    parameters = model.get_params(deep=False)
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+        if name not in ("schema", "random_state")
+    }
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "rocourse": rocourse.__version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
+    }
+
+
+def _silent(label: str, done: int, total: int) -> None:
+    pass

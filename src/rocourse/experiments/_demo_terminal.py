@@ -1,0 +1,67 @@
+"""The demo's findings for a terminal."""
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rocourse.experiments._demo_result import DEMO_PROTOCOLS, DemoResult
+from rocourse.experiments._wording import (
+    HONOURED,
+    PROTOCOLS,
+    constant_warnings,
+    number,
+    percent,
+    verdict,
+)
+
+
+def demo_renderables(result: DemoResult) -> list[RenderableType]:
+    """The table of figures, the sample recourses, and what to beware of."""
+    warnings = [Text(f"Beware: {text}", style="yellow") for text in constant_warnings(result)]
+    return [_metrics(result), Text(verdict(result)), *warnings, Text(), _samples(result)]
+
+
+def _metrics(result: DemoResult) -> Table:
+    table = Table(
+        title="Recourses of models of the original data, judged by models of the corrected data",
+        title_justify="left",
+    )
+    table.add_column("Method")
+    table.add_column("Test rows")
+    for name in ("Accuracy", "Validity", "Robust\nvalidity", "Proximity", "Features\nchanged"):
+        table.add_column(name, justify="right")
+    for method in result.methods:
+        for protocol in DEMO_PROTOCOLS:
+            scores = method.recourses(protocol)
+            table.add_row(
+                method.title,
+                f"{scores.rows} {PROTOCOLS[protocol]}",
+                percent(method.issuer.accuracy),
+                percent(scores.validity),
+                percent(scores.robust_validity),
+                number(scores.proximity),
+                number(scores.features_changed),
+                end_section=protocol == DEMO_PROTOCOLS[-1],
+            )
+    return table
+
+
+def _samples(result: DemoResult) -> RenderableType:
+    if not result.samples:
+        return Text(f"{result.adviser.title} found no recourse for any refused applicant.")
+    table = Table(
+        title=f"What {result.adviser.title} tells refused applicants",
+        title_justify="left",
+        show_lines=True,
+    )
+    table.add_column("Applicant", justify="right")
+    table.add_column("Advice")
+    table.add_column("After retraining")
+    for sample in result.samples:
+        style = "green" if sample.honoured else "red"
+        table.add_row(
+            str(sample.applicant),
+            "\n".join(change.text for change in sample.changes),
+            Text(HONOURED[sample.honoured], style=style),
+        )
+    return table

@@ -1,0 +1,173 @@
+"""The demo's pictures, drawn from a stored result and nothing else.
+
+Each picture can be had in panels, which a page arranges to its width and in its own colours, and
+whole, for use elsewhere. Figures are made without pyplot, so that no global state is touched.
+"""
+
+import io
+from collections.abc import Sequence
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from rocourse.experiments._demo_result import ORIGINAL, DemoResult, MethodRun
+from rocourse.experiments._theme import LIGHT, Theme
+from rocourse.experiments._wording import PROTOCOLS, SUBSETS
+
+CURVES = {
+    "l1": ("L1: prediction loss", "mean squared error"),
+    "l2": ("L2: validity loss", "mean squared error"),
+    "l3": ("L3: distance loss", "mean squared change"),
+    "robust_validity": ("Robust validity under attack", "share of recourses"),
+}
+"""What is drawn per epoch, by its name in the history: title and unit."""
+
+_PNG_DPI = 160
+
+
+def draw_matrix(method: MethodRun, protocol: str, theme: Theme = LIGHT) -> Figure:
+    """One validity matrix as a heat map: row, whose recourses; column, judged by whose model."""
+    figure = Figure(figsize=(3.6, 3.3), layout="constrained")
+    _heat_map(figure.add_subplot(), method, protocol, theme)
+    return figure
+
+
+def draw_matrices(result: DemoResult, protocols: Sequence[str], theme: Theme = LIGHT) -> Figure:
+    """The validity matrices of all methods side by side, one line of them per protocol."""
+    columns, lines = len(result.methods), len(protocols)
+    figure = Figure(figsize=(3.6 * columns, 3.5 * lines), layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for line, protocol in zip(grid, protocols, strict=True):
+        for axes, method in zip(line, result.methods, strict=True):
+            _heat_map(axes, method, protocol, theme, subtitle=PROTOCOLS[protocol])
+    return figure
+
+
+def draw_curve(result: DemoResult, measure: str, theme: Theme = LIGHT) -> Figure:
+    """One measure per epoch, for every method's model of the original data."""
+    figure = Figure(figsize=(4.2, 2.9), layout="constrained")
+    axes = figure.add_subplot()
+    _curve(axes, result, measure, theme)
+    _legend(axes, theme)
+    return figure
+
+
+def draw_curves(result: DemoResult, theme: Theme = LIGHT) -> Figure:
+    """All measures per epoch."""
+    figure = Figure(figsize=(8.4, 5.4), layout="constrained")
+    for axes, measure in zip(figure.subplots(2, 2).flat, CURVES, strict=True):
+        _curve(axes, result, measure, theme)
+        _legend(axes, theme)
+    return figure
+
+
+def to_png(figure: Figure) -> bytes:
+    """The figure as a PNG, on its own ground."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_PNG_DPI, facecolor=LIGHT.surface)
+    return buffer.getvalue()
+
+
+def to_svg(figure: Figure) -> bytes:
+    """The figure as an SVG on a transparent ground; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    # Text as outlines: it looks the same where the fonts are other ones.
+    with mpl.rc_context({"svg.hashsalt": "rocourse", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def _heat_map(
+    axes: Axes, method: MethodRun, protocol: str, theme: Theme, subtitle: str | None = None
+) -> None:
+    names = [SUBSETS[name] for name in method.subsets.names]
+    shades = LinearSegmentedColormap.from_list("validity", theme.scale)
+    size = len(names)
+    for row, line in enumerate(method.subsets.matrix(protocol)):
+        for column, share in enumerate(line):
+            fill = theme.grid if share is None else shades(share)
+            corner = (column + 0.02, row + 0.02)
+            axes.add_patch(Rectangle(corner, 0.96, 0.96, facecolor=fill, linewidth=0))
+            text = "no rows" if share is None else f"{share:.0%}"
+            ink = _readable_on(fill)
+            axes.text(
+                column + 0.5,
+                row + 0.46,
+                text,
+                ha="center",
+                va="center",
+                fontsize=19 if share is not None else 11,
+                fontweight="bold",
+                color=ink,
+            )
+            kind = "validity" if row == column else "robust validity"
+            axes.text(
+                column + 0.5, row + 0.72, kind, ha="center", va="center", fontsize=9.5, color=ink
+            )
+    axes.set(xlim=(0, size), ylim=(size, 0), aspect="equal")
+    centres = [index + 0.5 for index in range(size)]
+    axes.set_xticks(centres, names)
+    axes.set_yticks(centres, names, rotation=90, va="center")
+    axes.set_xlabel("judged by the model of the … data", color=theme.muted, fontsize=10)
+    axes.set_ylabel("recourses from the\nmodel of the … data", color=theme.muted, fontsize=10)
+    axes.tick_params(length=0, colors=theme.ink, labelsize=10.5, pad=4)
+    axes.spines[:].set_visible(False)
+    title = method.title if subtitle is None else f"{method.title}: {subtitle}"
+    size_of_title = 13 if subtitle is None else 11
+    axes.set_title(
+        title, color=theme.method_color(method.name), fontsize=size_of_title, fontweight="bold"
+    )
+
+
+def _curve(axes: Axes, result: DemoResult, measure: str, theme: Theme) -> None:
+    title, unit = CURVES[measure]
+    for method in result.methods:
+        history = method.histories[ORIGINAL]
+        epochs = [record["epoch"] for record in history]
+        values = [record[measure] for record in history]
+        color, dashes = theme.method_color(method.name), theme.method_dashes(method.name)
+        axes.plot(epochs, values, color=color, linestyle=dashes, linewidth=1.8, label=method.title)
+        kept = method.best_epochs[ORIGINAL]
+        if kept in epochs:
+            at = epochs.index(kept)
+            axes.plot(
+                epochs[at],
+                values[at],
+                marker="o",
+                markersize=7,
+                color=color,
+                markeredgecolor=theme.surface,
+                markeredgewidth=1.2,
+                linestyle="none",
+                zorder=3,
+            )
+    axes.set_title(title, loc="left", color=theme.ink, fontsize=11.5, fontweight="bold")
+    axes.set_xlabel("epoch", color=theme.muted, fontsize=10)
+    axes.set_ylabel(unit, color=theme.muted, fontsize=10)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    axes.set_facecolor("none")
+    if measure == "robust_validity":
+        axes.set_ylim(-0.03, 1.03)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    else:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    axes.grid(axis="y", color=theme.grid, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, colors=theme.muted, labelsize=9.5)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(theme.grid)
+
+
+def _legend(axes: Axes, theme: Theme) -> None:
+    axes.legend(frameon=False, fontsize=9.5, labelcolor=theme.ink, handlelength=2.2)
+
+
+def _readable_on(fill: str | tuple[float, ...]) -> str:
+    red, green, blue = to_rgb(fill if isinstance(fill, str) else fill[:3])
+    # Relative luminance; above this black contrasts better than white.
+    return "#101619" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "#ffffff"

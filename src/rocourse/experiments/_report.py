@@ -1,0 +1,176 @@
+"""The demo's report and figures, made from its stored result alone: redrawing never retrains."""
+
+from base64 import b64encode
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+from rocourse.artifacts import write_file
+from rocourse.experiments._applicant_figure import draw_applicant
+from rocourse.experiments._demo_result import DEMO_PROTOCOLS, DemoResult, MethodRun, load_demo
+from rocourse.experiments._figures import (
+    CURVES,
+    draw_curve,
+    draw_curves,
+    draw_matrices,
+    draw_matrix,
+    to_png,
+    to_svg,
+)
+from rocourse.experiments._theme import DARK, LIGHT, Theme
+from rocourse.experiments._wording import (
+    ABSENT,
+    HONOURED,
+    PROTOCOLS,
+    SUBSETS,
+    constant_warnings,
+    count,
+    number,
+    percent,
+    verdict,
+)
+from rocourse.schema import Schema
+
+REPORT_FILE = "report.html"
+FIGURES_FOLDER = "figures"
+
+_TEMPLATE = "report.html.j2"
+
+
+class Picture(NamedTuple):
+    """A picture inside the page, for light and for dark pages, as data URIs."""
+
+    light: str
+    dark: str
+    description: str
+
+
+def render_demo(out: Path) -> list[Path]:
+    """Draws the figures and the report of the result that is stored in the directory `out`.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        ArtifactError: If the stored result is missing, damaged or of another version.
+        OutputError: If a file cannot be written.
+    """
+    result = load_demo(out)
+    figures = {f"{name}.png": to_png(figure) for name, figure in draw_figures(result).items()}
+    files = {f"{FIGURES_FOLDER}/{name}": content for name, content in figures.items()}
+    files[REPORT_FILE] = render_report(result).encode()
+    return [write_file(Path(out) / name, content, force=True) for name, content in files.items()]
+
+
+def draw_figures(result: DemoResult) -> dict[str, Figure]:
+    """The whole figures, by name."""
+    figures = {
+        "validity_matrix": draw_matrices(result, DEMO_PROTOCOLS),
+        "training_curves": draw_curves(result),
+    }
+    if result.samples:
+        figures["applicant"] = draw_applicant(result, result.samples[0])
+    return figures
+
+
+def render_report(result: DemoResult) -> str:
+    """The report as one self-contained HTML page."""
+    environment = Environment(
+        loader=PackageLoader("rocourse.experiments"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(percent=percent, number=number)
+    environment.globals.update(count=count, parameter_words=_parameter_words)
+    return environment.get_template(_TEMPLATE).render(
+        result=result,
+        light=LIGHT,
+        dark=DARK,
+        protocols={name: PROTOCOLS[name] for name in DEMO_PROTOCOLS},
+        subset_words=SUBSETS,
+        honoured_words=HONOURED,
+        verdict=verdict(result),
+        warnings=constant_warnings(result),
+        fixed_words=_constraint_words(result.schema),
+        absent=ABSENT,
+        matrices=_matrices(result),
+        curves=_curves(result),
+        applicant=_applicant(result),
+    )
+
+
+def _matrices(result: DemoResult) -> dict[str, list[Picture]]:
+    return {
+        protocol: [
+            _picture(partial(draw_matrix, method, protocol), _matrix_words(method, protocol))
+            for method in result.methods
+        ]
+        for protocol in DEMO_PROTOCOLS
+    }
+
+
+def _matrix_words(method: MethodRun, protocol: str) -> str:
+    names = method.subsets.names
+    cells = [
+        f"recourses of the {SUBSETS[issuer]} model judged by the {SUBSETS[judge]} model "
+        f"{percent(share)}"
+        for issuer, line in zip(names, method.subsets.matrix(protocol), strict=True)
+        for judge, share in zip(names, line, strict=True)
+    ]
+    return f"Validity matrix of {method.title}: {'; '.join(cells)}."
+
+
+def _curves(result: DemoResult) -> list[Picture]:
+    titles = " and ".join(method.title for method in result.methods)
+    return [
+        _picture(partial(draw_curve, result, measure), f"{title} per epoch of {titles}.")
+        for measure, (title, _) in CURVES.items()
+    ]
+
+
+def _applicant(result: DemoResult) -> Picture | None:
+    if not result.samples:
+        return None
+    sample = result.samples[0]
+    advice = "; ".join(change.text for change in sample.changes)
+    return _picture(
+        partial(draw_applicant, result, sample),
+        f"Applicant {sample.applicant} before and after the advice: {advice}.",
+    )
+
+
+def _constraint_words(schema: Schema) -> str:
+    """What advice may not do, in one sentence."""
+    fixed = [feature.name for feature in schema.features if feature.immutable]
+    rising = [feature.name for feature in schema.features if feature.direction == "up"]
+    falling = [feature.name for feature in schema.features if feature.direction == "down"]
+    clauses = [
+        f"{', '.join(names)} {rule}"
+        for names, rule in (
+            (fixed, "may not change"),
+            (rising, "may only rise"),
+            (falling, "may only fall"),
+        )
+        if names
+    ]
+    return "; ".join(clauses) + "."
+
+
+def _parameter_words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    return "none" if value is None else str(value)
+
+
+def _picture(draw: Callable[[Theme], Figure], description: str) -> Picture:
+    return Picture(_embed(draw(LIGHT)), _embed(draw(DARK)), description)
+
+
+def _embed(figure: Figure) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(to_svg(figure)).decode()}"

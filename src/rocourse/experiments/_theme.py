@@ -1,0 +1,54 @@
+"""Colours that the pictures and the report share, for light and for dark pages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of one kind of page.
+
+    The methods' are of the Okabe–Ito palette, which people with any colour vision can tell apart;
+    on dark ground they are lighter. Lines also differ in their dashes.
+
+    Attributes:
+        surface: Ground of the page.
+        ink: Text.
+        muted: Text of less weight.
+        grid: Lines and empty cells.
+        scale: From a share of 0 to a share of 1.
+        methods: By method.
+    """
+
+    surface: str
+    ink: str
+    muted: str
+    grid: str
+    scale: tuple[str, ...]
+    methods: Mapping[str, str]
+
+    def method_color(self, name: str) -> str:
+        """The colour of a method."""
+        return self.methods.get(name, self.muted)
+
+    def method_dashes(self, name: str) -> str:
+        """The line style of a method."""
+        return "--" if name == "counternet" else "-"
+
+
+LIGHT = Theme(
+    surface="#ffffff",
+    ink="#1c2529",
+    muted="#56646b",
+    grid="#dde4e7",
+    scale=("#f1f4f5", "#a9d3d0", "#3f9c97", "#0b5f5b"),
+    methods={"counternet": "#c25400", "rocoursenet": "#0072b2"},
+)
+DARK = Theme(
+    surface="#14191c",
+    ink="#e6ecee",
+    muted="#9fadb4",
+    grid="#333d43",
+    scale=("#232b2f", "#1f5552", "#2f918b", "#7adcd4"),
+    methods={"counternet": "#f0a04b", "rocoursenet": "#56b4e9"},
+)

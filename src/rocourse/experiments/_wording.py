@@ -1,0 +1,50 @@
+"""Words and numbers that the terminal and the report have in common."""
+
+from rocourse.experiments._demo_result import CORRECTED, ORIGINAL, DemoResult
+
+PROTOCOLS = {"adverse": "refused", "all": "all, both ways"}
+SUBSETS = {ORIGINAL: "original", CORRECTED: "corrected"}
+HONOURED = {True: "honoured", False: "not honoured"}
+
+ABSENT = "–"
+
+
+def percent(share: float | None) -> str:
+    """A share to a tenth of a per cent."""
+    return ABSENT if share is None else f"{share:.1%}"
+
+
+def number(value: float | None) -> str:
+    """A measure to two decimals."""
+    return ABSENT if value is None else f"{value:.2f}"
+
+
+def count(share: float | None, rows: int) -> str:
+    """A share of rows as their number."""
+    return ABSENT if share is None else str(round(share * rows))
+
+
+def verdict(result: DemoResult) -> str:
+    """What came out for refused applicants, in one sentence per method."""
+    sentences = []
+    for method in result.methods:
+        scores = method.recourses("adverse")
+        if scores.rows == 0:
+            sentences.append(f"{method.title} refused nobody.")
+        else:
+            sentences.append(
+                f"Of {method.title}'s {scores.rows} recourses for refused applicants, the "
+                f"retrained model honours {count(scores.robust_validity, scores.rows)} "
+                f"({percent(scores.robust_validity)})."
+            )
+    return " ".join(sentences)
+
+
+def constant_warnings(result: DemoResult) -> list[str]:
+    """A sentence for each model that says the same of everyone."""
+    return [
+        f"{method.title}'s model of the {SUBSETS[name]} data gives every test row the same class, "
+        "so what it says of recourses means nothing."
+        for method in result.methods
+        for name in method.constant
+    ]

@@ -1,0 +1,242 @@
+"""One contract for all methods: what any of them promises about its recourses."""
+
+import inspect
+import warnings
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+from rocourse.errors import ConfigError, DataError, SchemaError
+from rocourse.methods import METHODS, CounterNet, RoCourseNet
+from rocourse.schema import Schema
+
+from .conftest import SMALL, fit, make_schema
+
+
+@pytest.fixture(params=METHODS, scope="module")
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def rows(loans):
+    return loans.drop(columns="grade").head(100)
+
+
+def test_every_method_has_the_same_skeleton():
+    for name, cls in METHODS.items():
+        assert cls.method == name
+        assert list(inspect.signature(cls.fit).parameters) == ["self", "X", "y", "on_epoch"]
+        assert list(inspect.signature(cls.recourse).parameters) == ["self", "X", "desired"]
+        parameters = inspect.signature(cls.__init__).parameters
+        assert list(parameters)[:2] == ["self", "schema"]
+        hyper = list(parameters.values())[2:]
+        assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in hyper)
+
+
+def test_predictions_are_probabilities_and_better_than_chance(model, loans):
+    features = loans.drop(columns="grade")
+    shares = model.predict_proba(features)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert (model.predict(features) == loans["grade"]).mean() > 0.8
+
+
+def test_recourse_flips_most_predictions_and_says_where_it_does_not(model, rows):
+    recourse = model.recourse(rows)
+    assert recourse.valid.mean() > 0.8
+    np.testing.assert_array_equal(recourse.desired, 1 - model.predict(rows))
+    judged = model.predict(recourse.attempted()) == recourse.desired
+    np.testing.assert_array_equal(judged, recourse.status == "found")
+
+
+def test_recourse_satisfies_the_constraints_after_decoding(model, rows):
+    advice = model.recourse(rows).frame()
+    assert (advice["region"].to_numpy() == rows["region"].to_numpy()).all()
+    assert (advice["age"].to_numpy() >= rows["age"].to_numpy()).all()
+    assert advice["age"].dtype == rows["age"].dtype
+    assert advice["debt"].dtype == rows["debt"].dtype
+    assert set(advice["job"]) <= {"none", "part", "full"}
+    for feature in model.schema_.features[:3]:
+        assert advice[feature.name].between(feature.low, feature.high).all()
+
+
+def test_input_is_not_mutated(model, rows):
+    before = rows.copy(deep=True)
+    model.recourse(rows)
+    model.predict(rows)
+    pd.testing.assert_frame_equal(rows, before)
+
+
+def test_batch_gives_what_single_rows_give(model, rows):
+    batch = model.recourse(rows.head(8))
+    for i in range(8):
+        single = model.recourse(rows.iloc[[i]])
+        pd.testing.assert_frame_equal(single.frame(), batch.frame().iloc[[i]], rtol=1e-4)
+        assert single.status[0] == batch.status[i]
+
+
+def test_columns_are_taken_by_name(model, rows):
+    shuffled = rows[rows.columns[::-1]]
+    np.testing.assert_array_equal(model.predict(shuffled), model.predict(rows))
+    pd.testing.assert_frame_equal(model.recourse(shuffled).frame(), model.recourse(rows).frame())
+
+
+@pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
+def test_same_seed_gives_the_same_model_and_recourses(cls, loans, rows):
+    first, second = (fit(cls, loans, epochs=3) for _ in range(2))
+    for a, b in zip(
+        jax.tree.leaves((first.predictor_, first.generator_)),
+        jax.tree.leaves((second.predictor_, second.generator_)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+    pd.testing.assert_frame_equal(
+        first.recourse(rows).frame(), second.recourse(rows).frame(), check_exact=True
+    )
+
+
+def test_other_seed_gives_another_model(loans):
+    first = fit(CounterNet, loans, epochs=1)
+    second = CounterNet(schema=make_schema(loans), random_state=1, **(SMALL | {"epochs": 1}))
+    second.fit(loans.drop(columns="grade"), loans["grade"])
+    assert not np.array_equal(first.predictor_.output.weight, second.predictor_.output.weight)
+
+
+def test_state_round_trip_gives_the_same_answers(model, rows):
+    header, tensors = model.to_state()
+    twin = type(model).from_state(header, tensors)
+    np.testing.assert_array_equal(twin.predict_proba(rows), model.predict_proba(rows))
+    pd.testing.assert_frame_equal(
+        twin.recourse(rows).frame(), model.recourse(rows).frame(), check_exact=True
+    )
+
+
+def test_desired_class_that_a_row_has_already_needs_no_recourse(model, rows):
+    predicted = model.predict(rows)
+    recourse = model.recourse(rows, desired=1)
+    np.testing.assert_array_equal(recourse.status == "not_needed", predicted == 1)
+    assert (recourse.features_changed[predicted == 1] == 0).all()
+
+
+def test_unknown_desired_class_is_refused(model, rows):
+    with pytest.raises(DataError, match="desired class must be one of .0, 1.*got 7"):
+        model.recourse(rows, desired=7)
+
+
+def test_history_records_every_epoch(model):
+    assert [record["epoch"] for record in model.history_] == list(range(1, 13))
+    for record in model.history_:
+        for name in ("l1", "l2", "l3", "robust_validity", "validity", "accuracy"):
+            assert np.isfinite(record[name])
+    assert model.history_[-1]["l1"] < model.history_[0]["l1"]
+
+
+def test_epsilon_grows_linearly_or_is_constant(rocoursenet, loans):
+    np.testing.assert_allclose(
+        [record["epsilon"] for record in rocoursenet.history_], 0.1 * np.arange(1, 13) / 12
+    )
+    constant = fit(RoCourseNet, loans, epsilon_schedule="constant", epochs=2)
+    assert [record["epsilon"] for record in constant.history_] == [0.1, 0.1]
+
+
+def test_patience_stops_training_and_keeps_the_best_weights(loans):
+    model = fit(CounterNet, loans, patience=1, epochs=60, learning_rate=0.2)
+    assert len(model.history_) < 60
+    assert model.best_epoch_ <= len(model.history_) - 1
+
+
+def test_all_features_immutable_means_not_found_not_an_error(loans, rows):
+    schema = Schema.infer(loans, target="grade", immutable=list(rows.columns))
+    model = CounterNet(schema=schema, random_state=0, **(SMALL | {"epochs": 2}))
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    recourse = model.recourse(rows)
+    assert (recourse.status == "not_found").all()
+    assert (recourse.features_changed == 0).all()
+    pd.testing.assert_frame_equal(recourse.frame(), rows)
+
+
+def test_three_classes_reach_the_desired_class_of_each_row(graded_rocoursenet, graded_loans):
+    features = graded_loans.drop(columns="grade")
+    predicted = graded_rocoursenet.predict(features)
+    assert (predicted == graded_loans["grade"]).mean() > 0.6
+    recourse = graded_rocoursenet.recourse(features)
+    assert (recourse.desired == 2).all(), "the favourable class is asked for by default"
+    desired = (predicted + 1) % 3
+    each = graded_rocoursenet.recourse(features, desired=desired)
+    np.testing.assert_array_equal(each.desired, desired)
+    assert each.valid.mean() > 0.6
+    np.testing.assert_array_equal(
+        graded_rocoursenet.predict(each.attempted()) == desired, each.valid
+    )
+
+
+def test_text_labels_work(loans):
+    words = loans["grade"].map({0: "refused", 1: "approved"})
+    model = CounterNet(random_state=0, **(SMALL | {"epochs": 2}))
+    model.fit(loans.drop(columns="grade"), words)
+    assert set(model.predict(loans.drop(columns="grade"))) <= {"approved", "refused"}
+
+
+def test_fewer_rows_than_a_batch_make_a_smaller_batch(loans):
+    few = loans.head(30)
+    model = CounterNet(random_state=0, **(SMALL | {"epochs": 2})).fit(
+        few.drop(columns="grade"), few["grade"]
+    )
+    assert len(model.recourse(few.drop(columns="grade"))) == 30
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"epochs": 0}, "'epochs' must be a whole number of at least 1. Got 0"),
+        ({"generator": "magic"}, "'generator' must be one of 'rebuild', 'edit'. Got 'magic'"),
+        ({"dropout": 1.0}, "'dropout' must be at least 0 and below 1. Got 1.0"),
+        ({"lambda_3": -1.0}, "'lambda_3' must be a number of at least 0. Got -1.0"),
+        ({"inner_rate": 0.0}, "'inner_rate' must be a number above 0. Got 0.0"),
+        ({"norm": "l1"}, "'norm' must be one of 'linf', 'l2'. Got 'l1'"),
+        ({"encoder_widths": ()}, "'encoder_widths' must be a non-empty tuple"),
+        ({"epsilon": float("nan")}, "'epsilon' must be a number of at least 0. Got nan"),
+        ({"patience": 0}, "'patience' must be a whole number of at least 1. Got 0"),
+    ],
+)
+def test_option_with_an_impossible_value_is_refused(params, message, loans):
+    with pytest.raises(ConfigError, match=message):
+        RoCourseNet(**params).fit(loans.drop(columns="grade"), loans["grade"])
+
+
+def test_target_with_other_classes_than_the_schemas_is_refused(loans, graded_loans):
+    model = CounterNet(schema=make_schema(loans))
+    with pytest.raises(SchemaError, match="'grade'.*classes .0, 1.*got .0, 1, 2"):
+        model.fit(graded_loans.drop(columns="grade"), graded_loans["grade"])
+
+
+def test_one_class_only_is_refused(loans):
+    with pytest.raises(DataError, match="at least two classes.*got only one class"):
+        CounterNet().fit(loans.drop(columns="grade"), np.zeros(len(loans), int))
+
+
+def test_training_stays_finite_with_every_attacker(loans):
+    for params in (
+        {"inner_optimizer": "sgd", "norm": "l2"},
+        {"attacker": "random"},
+        {"scope": "head", "loss": "cross_entropy", "proximity_loss": "l1"},
+        {"generator": "rebuild"},
+    ):
+        model = fit(RoCourseNet, loans, epochs=2, **params)
+        for leaf in jax.tree.leaves((model.predictor_, model.generator_)):
+            assert np.isfinite(leaf).all()
+            assert leaf.dtype == np.float32
+
+
+def test_values_outside_the_range_are_clipped_with_a_warning_or_refused(counternet, rows, loans):
+    rich = rows.head(2).assign(income=[1e6, 20.0])
+    with pytest.warns(UserWarning, match="income"):
+        recourse = counternet.recourse(rich)
+    kept = recourse.features_changed == 0
+    assert recourse.frame()["income"].iloc[0] == 1e6 or not kept[0]
+    strict = fit(CounterNet, loans, epochs=1, out_of_range="error")
+    with warnings.catch_warnings(), pytest.raises(DataError, match="income"):
+        strict.predict(rich)

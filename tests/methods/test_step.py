@@ -1,0 +1,170 @@
+"""The training step: which block moves when, compiled how often, and against which judge."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rocourse.methods import CounterNet, RoCourseNet, _step
+from rocourse.methods._config import AttackConfig, ObjectiveConfig
+from rocourse.methods._state import build_networks
+from rocourse.methods._step import Batch, StepConfig, new_state, shifted_predictor, train_step
+from rocourse.methods._training import train
+from rocourse.schema.constraints import ConstraintLayer
+
+from .conftest import SMALL, make_schema
+
+
+def set_up(frame, model, n=64):
+    schema = make_schema(frame)
+    config = model.training_config()
+    constraints = ConstraintLayer.from_schema(schema)
+    step = StepConfig(config.network, config.objective, config.attack, config.learning_rate)
+    networks = build_networks(schema.layout, 2, config.network, key=jax.random.key(0))
+    rows = schema.encode(frame.drop(columns="grade"))[np.arange(n)]
+    labels = frame["grade"].to_numpy()[:n].astype(np.int32)
+    batch = Batch(rows.continuous, rows.categories, labels, np.ones(n, np.float32))
+    return new_state(*networks, step), batch, constraints, step
+
+
+def moved(before, after):
+    pairs = zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True)
+    return [not np.array_equal(a, b) for a, b in pairs]
+
+
+@pytest.mark.parametrize("cls", [CounterNet, RoCourseNet])
+def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, cls):
+    def run(**params):
+        state, batch, constraints, step = set_up(loans, cls(**(SMALL | params)))
+        after, _ = train_step(
+            state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(1)
+        )
+        return state, after
+
+    state, after = run(lambda_1=0.0)
+    assert not any(moved(state.predictor, after.predictor))
+    assert all(moved(state.generator.output, after.generator.output))
+    state, after = run(lambda_2=0.0, lambda_3=0.0)
+    assert all(moved(state.predictor, after.predictor))
+    assert not any(moved(state.generator, after.generator))
+
+
+def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
+    """θ is trained in step 1 only, so the attack can cost no accuracy."""
+    after = []
+    for cls in (CounterNet, RoCourseNet):
+        state, batch, constraints, step = set_up(loans, cls(**SMALL))
+        for seed in range(3):
+            state, _ = train_step(
+                state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(seed)
+            )
+        after.append(state.predictor)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *after
+    )
+
+
+def test_rows_of_weight_zero_change_nothing(loans):
+    state, batch, constraints, step = set_up(loans, CounterNet(**(SMALL | {"dropout": 0.0})))
+    half = np.repeat([1.0, 0.0], 32).astype(np.float32)
+    other = np.roll(np.arange(64), 7)
+    other[:32] = np.arange(32)
+    first, first_losses = train_step(
+        state, batch._replace(weight=half), jnp.float32(0.1), constraints, step,
+        key=jax.random.key(0),
+    )
+    shuffled = Batch(*(np.asarray(part)[other] for part in batch[:3]), half)
+    second, second_losses = train_step(
+        state, shuffled, jnp.float32(0.1), constraints, step, key=jax.random.key(0)
+    )
+    np.testing.assert_allclose(first_losses, second_losses, rtol=1e-5)
+    for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
+def attacked_loss(model, frame, *, epsilon, seeds=range(4), **attack):
+    """L2 of a trained model's recourses under attack, mean over attackers' starts."""
+    rows = model.schema_.encode(frame.drop(columns="grade"))
+    labels = frame["grade"].to_numpy().astype(np.int32)
+    batch = Batch(rows.continuous, rows.categories, labels, np.ones(len(rows), np.float32))
+    config = model.training_config()
+    constraints = ConstraintLayer.from_schema(model.schema_)
+
+    @eqx.filter_jit
+    def measure(key):
+        x = _step.expand_rows(batch, constraints.layout)
+        target = _step.choose_targets(model.predictor_, x, key=key)
+        recourses = _step.soft_recourses(
+            model.predictor_, model.generator_, x, target, constraints
+        )
+        judge = shifted_predictor(
+            model.predictor_, x, batch, recourses, target,
+            AttackConfig(**attack), config.objective, jnp.float32(epsilon), key=key,
+        )
+        return _step.validity_loss(judge, recourses, target, batch.weight, config.objective)
+
+    return float(np.mean([measure(jax.random.key(seed)) for seed in seeds]))
+
+
+def test_attack_grows_with_its_steps_on_a_trained_counternet(counternet, loans):
+    damage = [
+        attacked_loss(counternet, loans, epsilon=0.3, steps=steps, rate=0.5, optimizer="sgd")
+        for steps in (1, 7, 20)
+    ]
+    assert damage[0] < damage[1] < damage[2]
+
+
+def test_attack_grows_with_epsilon_on_a_trained_counternet(counternet, loans):
+    damage = [
+        attacked_loss(counternet, loans, epsilon=epsilon, rate=0.5, optimizer="sgd")
+        for epsilon in (0.0, 0.1, 0.3)
+    ]
+    assert damage[0] < damage[1] < damage[2]
+
+
+def test_attack_on_the_head_leaves_the_encoder_and_the_original_alone(counternet, loans):
+    rows = counternet.schema_.encode(loans.drop(columns="grade"))
+    labels = loans["grade"].to_numpy().astype(np.int32)
+    batch = Batch(rows.continuous, rows.categories, labels, np.ones(len(rows), np.float32))
+    x = _step.expand_rows(batch, counternet.schema_.layout)
+    before = jax.tree.map(np.array, eqx.filter(counternet.predictor_, eqx.is_array))
+    objective = ObjectiveConfig(
+        lambda_1=1.0, lambda_2=1.0, lambda_3=0.1, loss="mse", proximity="mse"
+    )
+    for scope in ("head", "full"):
+        judge = shifted_predictor(
+            counternet.predictor_, x, batch, x, 1 - labels,
+            AttackConfig(scope=scope, steps=2), objective, jnp.float32(0.1),
+            key=jax.random.key(0),
+        )
+        encoder_moved = moved(counternet.predictor_.encoder, judge.encoder)
+        assert all(encoder_moved) if scope == "full" else not any(encoder_moved)
+        assert all(moved(counternet.predictor_.output, judge.output))
+    for now, then in zip(
+        jax.tree.leaves(counternet.predictor_), jax.tree.leaves(before), strict=True
+    ):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_training_step_is_traced_once_for_all_subsets_and_epochs(loans, monkeypatch):
+    """Subsets of 400, 250 and 180 rows share the batch shape, so they share the compiled step."""
+    traces = []
+    original = _step.choose_targets
+
+    def counting(*args, **kwargs):
+        traces.append(1)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(_step, "choose_targets", counting)
+    # A width that no other test uses: the compilation must happen here.
+    model = RoCourseNet(**(SMALL | {"generator_widths": (17,), "epochs": 3}))
+    schema = make_schema(loans)
+    constraints = ConstraintLayer.from_schema(schema)
+    for n in (400, 250, 180):
+        rows = schema.encode(loans.drop(columns="grade"))[np.arange(n)]
+        labels = loans["grade"].to_numpy()[:n].astype(np.int32)
+        train(rows, labels, 2, constraints, model.training_config(), seed=n)
+    steps_and_probes = len(traces)
+    # One trace of the step; one of the probe for each of its padded sizes (128 and 64 rows).
+    assert steps_and_probes == 3
