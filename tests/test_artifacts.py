@@ -10,12 +10,12 @@ import stat
 import numpy as np
 import pandas as pd
 import pytest
+from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
 
 import rocourse
 from rocourse.artifacts import check_file_path, check_model_path, load, save, write_file
 from rocourse.errors import ArtifactError, OutputError
 from rocourse.methods import METHODS
-from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
 
 HEADER, WEIGHTS = "model.json", "weights.safetensors"
 
@@ -256,7 +256,7 @@ def test_weights_that_are_no_safetensors_are_refused(stored):
     [
         {"history": None},
         {"params": {"colour": "red"}},
-        {"params": {"encoder_widths": [0]}},
+        {"params": {"encoder_widths": [16, 4]}},
         {"schema": {"format": "rocourse-schema", "version": 9}},
         {"weights": None},
         {"weights": 7},

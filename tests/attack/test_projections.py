@@ -9,9 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from rocourse.attack._projections import ascend, project
 
-rows = hnp.arrays(
-    np.float32, (3, 4), elements=st.floats(-2, 2, width=32, allow_subnormal=False)
-)
+rows = hnp.arrays(np.float32, (3, 4), elements=st.floats(-2, 2, width=32, allow_subnormal=False))
 radii = st.floats(0.0, 1.0, width=32)
 
 

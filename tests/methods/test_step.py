@@ -60,9 +60,7 @@ def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
                 state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(seed)
             )
         after.append(state.predictor)
-    jax.tree.map(
-        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *after
-    )
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *after)
 
 
 def test_rows_of_weight_zero_change_nothing(loans):
@@ -71,7 +69,11 @@ def test_rows_of_weight_zero_change_nothing(loans):
     other = np.roll(np.arange(64), 7)
     other[:32] = np.arange(32)
     first, first_losses = train_step(
-        state, batch._replace(weight=half), jnp.float32(0.1), constraints, step,
+        state,
+        batch._replace(weight=half),
+        jnp.float32(0.1),
+        constraints,
+        step,
         key=jax.random.key(0),
     )
     shuffled = Batch(*(np.asarray(part)[other] for part in batch[:3]), half)
@@ -95,12 +97,17 @@ def attacked_loss(model, frame, *, epsilon, seeds=range(4), **attack):
     def measure(key):
         x = _step.expand_rows(batch, constraints.layout)
         target = _step.choose_targets(model.predictor_, x, key=key)
-        recourses = _step.soft_recourses(
-            model.predictor_, model.generator_, x, target, constraints
-        )
+        recourses = _step.soft_recourses(model.predictor_, model.generator_, x, target, constraints)
         judge = shifted_predictor(
-            model.predictor_, x, batch, recourses, target,
-            AttackConfig(**attack), config.objective, jnp.float32(epsilon), key=key,
+            model.predictor_,
+            x,
+            batch,
+            recourses,
+            target,
+            AttackConfig(**attack),
+            config.objective,
+            jnp.float32(epsilon),
+            key=key,
         )
         return _step.validity_loss(judge, recourses, target, batch.weight, config.objective)
 
@@ -134,8 +141,14 @@ def test_attack_on_the_head_leaves_the_encoder_and_the_original_alone(counternet
     )
     for scope in ("head", "full"):
         judge = shifted_predictor(
-            counternet.predictor_, x, batch, x, 1 - labels,
-            AttackConfig(scope=scope, steps=2), objective, jnp.float32(0.1),
+            counternet.predictor_,
+            x,
+            batch,
+            x,
+            1 - labels,
+            AttackConfig(scope=scope, steps=2),
+            objective,
+            jnp.float32(0.1),
             key=jax.random.key(0),
         )
         encoder_moved = moved(counternet.predictor_.encoder, judge.encoder)

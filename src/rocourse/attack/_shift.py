@@ -1,7 +1,7 @@
 """Virtual Data Shift (the paper's Algorithm 1), over callables and pytrees."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,8 @@ InnerOptimizer = Literal["sgd", "adam"]
 Attacker = Literal["worst", "random"]
 INNER_OPTIMIZERS: tuple[InnerOptimizer, ...] = get_args(InnerOptimizer)
 ATTACKERS: tuple[Attacker, ...] = get_args(Attacker)
+
+_Carry = tuple[Any, optax.OptState, Array]
 
 # Adam divides by the square root of the second moment, whose derivative is infinite at zero: a
 # weight with a zero gradient would turn the gradient through the unrolled steps into NaN. An
@@ -70,7 +72,7 @@ def virtual_data_shift(
         unroll: K, the number of optimiser steps in each.
         rate: η, the learning rate of the inner optimiser.
         step_size: α, how far δ moves in one step; 2.5·ε/T if None.
-        optimizer: `sgd` is Algorithm 1 to the letter; `adam` is a far stronger attack at the same η.
+        optimizer: `sgd` is Algorithm 1 to the letter; `adam` attacks far harder at the same η.
         norm: `linf` (sign steps) or `l2` (normalised steps), per row.
         attacker: `worst` ascends; `random` redraws δ uniformly in each step.
 
@@ -93,21 +95,21 @@ def virtual_data_shift(
             retrain_loss, attack_loss, weights, state, x + delta, inner=inner, unroll=unroll
         )
 
-    Carry = tuple[Params, optax.OptState, Array]
-
-    def ascent_round(carry: Carry, _: None) -> tuple[Carry, None]:
+    def ascent_round(carry: _Carry, _: None) -> tuple[_Carry, None]:
         weights, state, delta = carry
         gradient, (weights, state) = jax.grad(look_ahead, has_aux=True)(delta, weights, state)
         delta = project(ascend(delta, gradient, step_size, norm=norm), epsilon, norm=norm)
         return (weights, state, delta), None
 
-    def random_round(carry: Carry, round_key: Array) -> tuple[Carry, None]:
+    def random_round(carry: _Carry, round_key: Array) -> tuple[_Carry, None]:
         weights, state, _ = carry
         delta = draw(round_key)
-        weights, state = retrain(retrain_loss, weights, state, x + delta, inner=inner, unroll=unroll)
+        weights, state = retrain(
+            retrain_loss, weights, state, x + delta, inner=inner, unroll=unroll
+        )
         return (weights, state, delta), None
 
-    start = (params, inner.init(params), draw(start_key))  # type: ignore[arg-type]
+    start = (params, inner.init(params), draw(start_key))
     if attacker == "worst":
         (weights, _, delta), _ = jax.lax.scan(ascent_round, start, None, length=steps)
     else:
@@ -136,8 +138,8 @@ def retrain(
     """Takes `unroll` optimiser steps on the shifted rows (Algorithm 1, lines 5–7)."""
     for _ in range(unroll):
         gradient = jax.grad(retrain_loss)(params, shifted_x)
-        updates, state = inner.update(gradient, state)  # type: ignore[arg-type]
-        params = optax.apply_updates(params, updates)  # type: ignore[arg-type,assignment]
+        updates, state = inner.update(gradient, state)
+        params = optax.apply_updates(params, updates)
     return params, state
 
 

@@ -28,9 +28,7 @@ def recourse_table(recourse: Recourse) -> pd.DataFrame:
     }
     columns = {_free_name(name, features): values for name, values in record.items()}
     columns |= {name: features[name].array for name in features.columns}
-    columns[_free_name("changes", features)] = [
-        "; ".join(recourse.describe(position)) for position in range(len(recourse))
-    ]
+    columns[_free_name("changes", features)] = ["; ".join(row) for row in recourse.descriptions()]
     return pd.DataFrame(columns)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -68,15 +69,18 @@ def write_table(frame: pd.DataFrame, path: Path, *, force: bool) -> None:
 def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
     try:
         names = _csv_names(path)
-        # `utf-8-sig` drops the mark that spreadsheets put before the first column name.
-        frame = pd.read_csv(
-            path, encoding="utf-8-sig", float_precision="round_trip", low_memory=False
-        )
+        with warnings.catch_warnings():
+            # Fields beyond the header would be dropped with a warning (and, without
+            # `index_col=False`, the first column would be taken for row labels).
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # `utf-8-sig` drops the mark that spreadsheets put before the first column name.
+            frame = pd.read_csv(path, encoding="utf-8-sig", index_col=False, low_memory=False)
         as_text = [name for name in names if name in text]
         if as_text:
             frame[as_text] = pd.read_csv(
                 path,
                 encoding="utf-8-sig",
+                index_col=False,
                 usecols=as_text,
                 dtype="str",
                 keep_default_na=False,
@@ -87,11 +91,10 @@ def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
     except (pd.errors.ParserError, csv.Error) as error:
         reason = str(error).rpartition("C error: ")[2].strip()
         _refuse(path, f"a malformed one ({reason})", "correct the file")
+    except pd.errors.ParserWarning:
+        _refuse(path, "rows with more fields than the header", "correct the file")
     except UnicodeDecodeError:
         _refuse(path, "bytes that are no UTF-8 text", "export it again as UTF-8")
-    if len(frame.columns) != len(names) or not isinstance(frame.index, pd.RangeIndex):
-        # pandas would take the first column for row labels.
-        _refuse(path, "rows with more fields than the header", "correct the file")
     return frame
 
 

@@ -1,21 +1,44 @@
 """Runs that write JSON, and the tables, figures and reports that are made from it alone."""
 
+from rocourse.experiments._comparison import (
+    ComparisonCell,
+    read_comparison,
+    run_comparison,
+)
 from rocourse.experiments._configs import DEMO, PAPER, options_for
 from rocourse.experiments._demo import run_demo
 from rocourse.experiments._demo_result import DemoResult, MethodRun, SampleRecourse, load_demo
 from rocourse.experiments._folder import check_result_folder
 from rocourse.experiments._report import render_demo, render_report
+from rocourse.experiments._tables import as_markdown, comparison_rows
+from rocourse.experiments._variants import (
+    COMPARISONS,
+    Comparison,
+    Setting,
+    Variant,
+    find_comparison,
+)
 
 __all__ = [
+    "COMPARISONS",
     "DEMO",
     "PAPER",
+    "Comparison",
+    "ComparisonCell",
     "DemoResult",
     "MethodRun",
     "SampleRecourse",
+    "Setting",
+    "Variant",
+    "as_markdown",
     "check_result_folder",
+    "comparison_rows",
+    "find_comparison",
     "load_demo",
     "options_for",
+    "read_comparison",
     "render_demo",
     "render_report",
+    "run_comparison",
     "run_demo",
 ]

@@ -11,28 +11,41 @@ from rocourse.experiments._demo_result import Change, DemoResult, SampleRecourse
 from rocourse.experiments._theme import LIGHT, Theme
 from rocourse.schema import Categorical, Continuous, Feature
 
-_WIDTH = 5.6
-_MARGIN = 0.25
+_WIDTH = 4.6
+_MARGIN = 0.14
 _LINE = 0.21
 _TRACK = 0.36
+_TITLE = 0.46
 _GAP = 0.22
-_CHARACTERS = 66
+_CHARACTERS = 54
+_FOOTER = 68
 _DIRECTION_WORDS = {"up": "may only rise", "down": "may only fall"}
 
 
-def draw_applicant(result: DemoResult, sample: SampleRecourse, theme: Theme = LIGHT) -> Figure:
+def draw_applicant(
+    result: DemoResult, sample: SampleRecourse, theme: Theme = LIGHT, *, titled: bool = False
+) -> Figure:
     """One applicant's changed features, each from its old to its new value on its range.
 
     Distances are in inches from the top of the figure: the height follows from what there is to
     say.
+
+    Args:
+        result: The run that the sample is of, for its schema and method.
+        sample: The applicant.
+        theme: Colours.
+        titled: Whether to say above it whose picture it is; a page says so itself.
     """
     blocks = [(change, _wrap(_words(change))) for change in sample.changes]
-    footer = _wrap("Unchanged: " + "; ".join(_unchanged(result, sample)) + ".", _CHARACTERS + 8)
+    footer = [line for text in _unchanged(result, sample) for line in _wrap(text, _FOOTER)]
     height = (
         _MARGIN
-        + sum(_LINE * (1 + len(lines)) + _TRACK + _GAP for _, lines in blocks)
+        + titled * _TITLE
+        + sum(
+            _LINE * (1 + len(lines)) + _track_height(result.schema[change.feature]) + _GAP
+            for change, lines in blocks
+        )
         + _LINE * 0.85 * len(footer)
-        + _MARGIN
     )
     figure = Figure(figsize=(_WIDTH, height))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -40,6 +53,9 @@ def draw_applicant(result: DemoResult, sample: SampleRecourse, theme: Theme = LI
     axes.axis("off")
     color = theme.method_color(result.adviser.name)
     y = _MARGIN
+    if titled:
+        _draw_title(axes, y, sample, color, theme)
+        y += _TITLE
     for change, lines in blocks:
         y = _draw_block(axes, y, result.schema[change.feature], change, lines, color, theme)
     for line in footer:
@@ -54,6 +70,27 @@ def value_words(feature: Feature, value: Any) -> str:
         words = feature.labels or tuple(str(category) for category in feature.categories)
         return words[feature.categories.index(value)]
     return f"{value:g} {feature.unit}".strip()
+
+
+def _draw_title(axes: Axes, y: float, sample: SampleRecourse, color: str, theme: Theme) -> None:
+    axes.text(
+        _MARGIN,
+        y,
+        f"Applicant {sample.applicant}",
+        color=theme.ink,
+        fontsize=13,
+        fontweight="bold",
+        va="center",
+    )
+    axes.text(
+        _WIDTH - _MARGIN,
+        y,
+        "○ today   ● after the advice",
+        color=color,
+        fontsize=10,
+        ha="right",
+        va="center",
+    )
 
 
 def _draw_block(
@@ -75,7 +112,12 @@ def _draw_block(
         axes.text(left, y, line, color=theme.ink, fontsize=10, va="center")
         y += _LINE
     _draw_track(axes, y, feature, change, color, theme)
-    return y + _TRACK + _GAP
+    return y + _track_height(feature) + _GAP
+
+
+def _track_height(feature: Feature) -> float:
+    # Only numbers have the ends of their range written below the track.
+    return _TRACK if isinstance(feature, Continuous) else _TRACK / 2
 
 
 def _draw_track(
@@ -138,7 +180,7 @@ def _share(feature: Feature, value: Any) -> float:
     """Where a value lies on its track, from 0 to 1; values beyond the range lie at its end."""
     if isinstance(feature, Categorical):
         return feature.categories.index(value) / (len(feature.categories) - 1)
-    return min(1.0, max(0.0, (value - feature.low) / feature.span))
+    return min(1.0, max(0.0, (float(value) - feature.low) / feature.span))
 
 
 def _words(change: Change) -> str:
@@ -146,13 +188,19 @@ def _words(change: Change) -> str:
 
 
 def _unchanged(result: DemoResult, sample: SampleRecourse) -> list[str]:
+    """The rest of the applicant in words: what was left alone, and what may not be changed."""
     changed = {change.feature for change in sample.changes}
-    return [
-        f"{feature.name} {value_words(feature, sample.values[feature.name])}"
-        + (" (fixed)" if feature.immutable else "")
-        for feature in result.schema.features
-        if feature.name not in changed
-    ]
+    rest = [feature for feature in result.schema.features if feature.name not in changed]
+    sentences = []
+    for start, immutable in (("Unchanged", False), ("May not be changed", True)):
+        words = [
+            f"{feature.name} {value_words(feature, sample.values[feature.name])}"
+            for feature in rest
+            if feature.immutable is immutable
+        ]
+        if words:
+            sentences.append(f"{start}: {'; '.join(words)}.")
+    return sentences
 
 
 def _wrap(text: str, width: int = _CHARACTERS) -> list[str]:

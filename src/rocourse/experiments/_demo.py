@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import rocourse
@@ -21,6 +22,7 @@ from rocourse.evaluation import run_subsets, select_rows, split
 from rocourse.experiments._configs import DEMO, DEMO_HELD, Options, options_for
 from rocourse.experiments._demo_result import (
     CORRECTED,
+    DEMO_PROTOCOLS,
     FORMAT,
     ORIGINAL,
     RESULT_FILE,
@@ -32,7 +34,7 @@ from rocourse.experiments._demo_result import (
 from rocourse.experiments._folder import check_result_folder
 from rocourse.experiments._report import render_demo
 from rocourse.methods import METHODS, RecourseClassifier
-from rocourse.schema import Schema
+from rocourse.schema import Recourse, Schema
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
@@ -43,6 +45,28 @@ DEMO_SAMPLES = 5
 
 _PARTS = {ORIGINAL: "original", CORRECTED: "corrected"}
 _PACKAGES = ("jax", "equinox", "optax", "numpy", "pandas", "scikit-learn")
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Trial(NamedTuple):
+    """One method's run, and what is left of it to choose samples from.
+
+    Attributes:
+        run: For the record.
+        issuer: The model of the original data.
+        judge: The model retrained on the corrected data.
+        recourse: The issuer's recourses for its test rows.
+        refused: Which of them are for refused applicants.
+        approved_before: For which of them the judge gives the desired class without any change.
+    """
+
+    run: MethodRun
+    issuer: RecourseClassifier
+    judge: RecourseClassifier
+    recourse: Recourse
+    refused: Mask
+    approved_before: Mask
 
 
 def run_demo(
@@ -68,9 +92,9 @@ def run_demo(
         OutputError: If `out` is a file, cannot be written, or holds something else.
         ConfigError: If the seed or an option has a value it cannot have.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ConfigError(
-            f"The option 'seed' must be a whole number of at least 0. Got {seed!r} instead."
+            f"The option 'seed' must be a whole number from 0 to 2³² - 1. Got {seed!r} instead."
         )
     check_result_folder(out, FORMAT)
     progress = on_progress or _silent
@@ -78,12 +102,11 @@ def run_demo(
 
     dataset = datasets.load(DEMO_DATASET)
     schema = hold_still(dataset.actionable_schema, DEMO_HELD)
-    runs: list[MethodRun] = []
-    models: dict[str, RecourseClassifier] = {}
-    for method in DEMO_METHODS:
-        # The samples come from the last method, whose models are left here.
-        run, models = _run_method(method, dataset, schema, options, seed=seed, progress=progress)
-        runs.append(run)
+    trials = [
+        _run_method(method, dataset, schema, options, seed=seed, progress=progress)
+        for method in DEMO_METHODS
+    ]
+    adviser = trials[-1]
     result = DemoResult(
         command=f"rocourse demo --seed {seed}",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -95,8 +118,8 @@ def run_demo(
         source=dataset.source,
         license=dataset.license,
         schema=schema,
-        methods=tuple(runs),
-        samples=_samples(models[ORIGINAL], models[CORRECTED], dataset, seed=seed),
+        methods=tuple(trial.run for trial in trials),
+        samples=choose_samples(adviser),
     )
     progress("Report", 0, 1)
     text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
@@ -125,7 +148,7 @@ def _run_method(
     *,
     seed: int,
     progress: Progress,
-) -> tuple[MethodRun, dict[str, RecourseClassifier]]:
+) -> Trial:
     estimator = METHODS[method]
     parameters = options_for(method, options)
     models: dict[str, RecourseClassifier] = {}
@@ -148,44 +171,52 @@ def _run_method(
     subsets = run_subsets(
         dataset.subsets, dataset.target, fit, seed=seed, on_fitted=models.__setitem__
     )
+    issuer, judge = models[ORIGINAL], models[CORRECTED]
+    _, test = split(dataset.subsets[ORIGINAL], dataset.target, seed=seed)
+    rows = test.drop(columns=dataset.target)
+    recourse = issuer.recourse(rows)
+    assert schema.target is not None  # every embedded data set has one
+    selected = select_rows(recourse, schema.target.favourable)
+    approved_before = np.asarray(judge.predict(rows) == recourse.desired)
     run = MethodRun(
         name=method,
         title=estimator.__name__,
-        parameters=_stated(models[ORIGINAL]),
+        parameters=_stated(issuer),
         subsets=subsets,
+        unchanged={
+            protocol: float(approved_before[selected[protocol]].mean())
+            if selected[protocol].any()
+            else None
+            for protocol in DEMO_PROTOCOLS
+        },
         histories={name: tuple(model.history_) for name, model in models.items()},
         best_epochs={name: int(model.best_epoch_) for name, model in models.items()},
     )
-    return run, models
+    return Trial(run, issuer, judge, recourse, selected["adverse"], approved_before)
 
 
-def _samples(
-    issuer: RecourseClassifier,
-    judge: RecourseClassifier,
-    dataset: datasets.Dataset,
-    *,
-    seed: int,
-) -> tuple[SampleRecourse, ...]:
-    """The first refused test applicants with a recourse, those that the judge honours first."""
-    _, test = split(dataset.subsets[ORIGINAL], dataset.target, seed=seed)
-    rows = test.drop(columns=dataset.target)
-    assert dataset.schema.target is not None  # every embedded data set has one
-    favourable = dataset.schema.target.favourable
-    recourse = issuer.recourse(rows)
+def choose_samples(trial: Trial) -> tuple[SampleRecourse, ...]:
+    """The first refused test applicants with a recourse.
+
+    First those whose recourse makes the judge approve them, then those whom it would have approved
+    anyway, then those whom it refuses after all.
+    """
+    issuer, judge, recourse = trial.issuer, trial.judge, trial.recourse
     honoured = np.asarray(judge.predict(recourse.attempted()) == recourse.desired)
-    refused = select_rows(recourse, favourable)["adverse"]
-    found = np.flatnonzero(refused & (recourse.status == "found"))
+    found = np.flatnonzero(trial.refused & (recourse.status == "found"))
+    rank = np.where(honoured, np.where(trial.approved_before, 1, 0), 2)
     # Stable, so that within each kind the order is that of the test rows: no other choice is made.
-    chosen = found[np.argsort(~honoured[found], kind="stable")][:DEMO_SAMPLES]
+    chosen = found[np.argsort(rank[found], kind="stable")][:DEMO_SAMPLES]
+    if not len(chosen):
+        return ()
 
     picked = recourse[chosen]
-    before, after = rows.iloc[chosen], picked.frame()
-    issuer_before, issuer_after = _scores(issuer, before, after, favourable)
-    judge_before, judge_after = _scores(judge, before, after, favourable)
+    issuer_before, issuer_after = _scores(issuer, picked)
+    judge_before, judge_after = _scores(judge, picked)
     return tuple(
         SampleRecourse(
             applicant=int(record["index"]),
-            values=before.iloc[i].to_dict(),
+            values={str(name): value for name, value in values.items()},
             changes=tuple(
                 Change(change["feature"], change["from"], change["to"], text)
                 for change, text in zip(record["changes"], picked.describe(i), strict=True)
@@ -195,18 +226,20 @@ def _samples(
             honoured=bool(honoured[chosen[i]]),
             proximity=record["proximity"],
         )
-        for i, record in enumerate(picked.to_records())
+        for i, (record, values) in enumerate(
+            zip(picked.to_records(), picked.original.to_dict(orient="records"), strict=True)
+        )
     )
 
 
-def _scores(
-    model: RecourseClassifier, before: pd.DataFrame, after: pd.DataFrame, favourable: Any
-) -> tuple[list[float], list[float]]:
-    if before.empty:
-        return [], []
-    column = list(model.classes_).index(favourable)
-    first, second = (model.predict_proba(rows)[:, column].tolist() for rows in (before, after))
-    return first, second
+def _scores(model: RecourseClassifier, recourse: Recourse) -> tuple[list[float], list[float]]:
+    """The probabilities of the desired class, all of one class, before and after the changes."""
+    column = list(model.classes_).index(recourse.desired[0])
+    before, after = (
+        model.predict_proba(rows)[:, column].tolist()
+        for rows in (recourse.original, recourse.frame())
+    )
+    return before, after
 
 
 def _stated(model: RecourseClassifier) -> dict[str, Any]:

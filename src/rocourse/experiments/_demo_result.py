@@ -35,6 +35,8 @@ class MethodRun:
         title: For people.
         parameters: All parameters of the estimator but schema and seed.
         subsets: What was measured.
+        unchanged: By protocol, the share of rows to which the retrained model gives the desired
+            class without any change: what robust validity has to be compared with.
         histories: One record per epoch, by the subset trained on.
         best_epochs: The epoch whose weights were kept, by the subset trained on.
     """
@@ -43,6 +45,7 @@ class MethodRun:
     title: str
     parameters: Mapping[str, Any]
     subsets: SubsetsResult
+    unchanged: Mapping[str, float | None]
     histories: Mapping[str, History]
     best_epochs: Mapping[str, int]
 
@@ -81,6 +84,7 @@ class MethodRun:
                 "order": list(self.subsets.names),
                 **{name: self.subsets.matrix(name) for name in DEMO_PROTOCOLS},
             },
+            "unchanged": dict(self.unchanged),
             "subsets": self.subsets.to_dict(),
             "histories": {name: list(history) for name, history in self.histories.items()},
             "best_epochs": dict(self.best_epochs),
@@ -94,6 +98,7 @@ class MethodRun:
             title=record["title"],
             parameters=record["parameters"],
             subsets=SubsetsResult.from_dict(record["subsets"]),
+            unchanged=record["unchanged"],
             histories={name: tuple(history) for name, history in record["histories"].items()},
             best_epochs=record["best_epochs"],
         )

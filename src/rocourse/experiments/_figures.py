@@ -9,22 +9,26 @@ from collections.abc import Sequence
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from rocourse.experiments._demo_result import ORIGINAL, DemoResult, MethodRun
+from rocourse.experiments._demo_result import CORRECTED, ORIGINAL, DemoResult, MethodRun
 from rocourse.experiments._theme import LIGHT, Theme
 from rocourse.experiments._wording import PROTOCOLS, SUBSETS
 
 CURVES = {
-    "l1": ("L1: prediction loss", "mean squared error"),
-    "l2": ("L2: validity loss", "mean squared error"),
-    "l3": ("L3: distance loss", "mean squared change"),
-    "robust_validity": ("Robust validity under attack", "share of recourses"),
+    "l1": "L1: prediction loss",
+    "l2": "L2: validity loss",
+    "l3": "L3: distance loss",
+    "robust_validity": "Robust validity under attack",
 }
-"""What is drawn per epoch, by its name in the history: title and unit."""
+"""What is drawn per epoch: titles, by name in the history."""
+
+_LOSS_UNITS = {"mse": "mean squared error", "cross_entropy": "cross-entropy"}
+_DISTANCE_UNITS = {"mse": "mean squared change", "l1": "mean absolute change"}
 
 _PNG_DPI = 160
 
@@ -39,7 +43,7 @@ def draw_matrix(method: MethodRun, protocol: str, theme: Theme = LIGHT) -> Figur
 def draw_matrices(result: DemoResult, protocols: Sequence[str], theme: Theme = LIGHT) -> Figure:
     """The validity matrices of all methods side by side, one line of them per protocol."""
     columns, lines = len(result.methods), len(protocols)
-    figure = Figure(figsize=(3.6 * columns, 3.5 * lines), layout="constrained")
+    figure = Figure(figsize=(3.7 * columns, 3.6 * lines), layout=_spaced_layout())
     grid = figure.subplots(lines, columns, squeeze=False)
     for line, protocol in zip(grid, protocols, strict=True):
         for axes, method in zip(line, result.methods, strict=True):
@@ -50,25 +54,39 @@ def draw_matrices(result: DemoResult, protocols: Sequence[str], theme: Theme = L
 def draw_curve(result: DemoResult, measure: str, theme: Theme = LIGHT) -> Figure:
     """One measure per epoch, for every method's model of the original data."""
     figure = Figure(figsize=(4.2, 2.9), layout="constrained")
-    axes = figure.add_subplot()
-    _curve(axes, result, measure, theme)
-    _legend(axes, theme)
+    _curve(figure.add_subplot(), result, measure, theme)
     return figure
 
 
 def draw_curves(result: DemoResult, theme: Theme = LIGHT) -> Figure:
     """All measures per epoch."""
-    figure = Figure(figsize=(8.4, 5.4), layout="constrained")
-    for axes, measure in zip(figure.subplots(2, 2).flat, CURVES, strict=True):
+    figure = Figure(figsize=(8.4, 5.8), layout=_spaced_layout())
+    panels = figure.subplots(2, 2)
+    for axes, measure in zip(panels.flat, CURVES, strict=True):
         _curve(axes, result, measure, theme)
-        _legend(axes, theme)
+    figure.legend(
+        *panels[0, 0].get_legend_handles_labels(),
+        loc="outside upper left",
+        ncols=len(result.methods),
+        frameon=False,
+        fontsize=11,
+        labelcolor=theme.ink,
+        handlelength=2.2,
+    )
     return figure
 
 
 def to_png(figure: Figure) -> bytes:
-    """The figure as a PNG, on its own ground."""
+    """The figure as a PNG, on its own ground and with a margin."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_PNG_DPI, facecolor=LIGHT.surface)
+    figure.savefig(
+        buffer,
+        format="png",
+        dpi=_PNG_DPI,
+        facecolor=LIGHT.surface,
+        bbox_inches="tight",
+        pad_inches=0.15,
+    )
     return buffer.getvalue()
 
 
@@ -81,19 +99,25 @@ def to_svg(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+def _spaced_layout() -> ConstrainedLayoutEngine:
+    return ConstrainedLayoutEngine(hspace=0.06, wspace=0.06)
+
+
 def _heat_map(
     axes: Axes, method: MethodRun, protocol: str, theme: Theme, subtitle: str | None = None
 ) -> None:
     names = [SUBSETS[name] for name in method.subsets.names]
     shades = LinearSegmentedColormap.from_list("validity", theme.scale)
     size = len(names)
+    color = theme.method_color(method.name)
+    # The demo's own question: advice from the original data, judged after the correction.
+    asked = (method.subsets.names.index(ORIGINAL), method.subsets.names.index(CORRECTED))
     for row, line in enumerate(method.subsets.matrix(protocol)):
         for column, share in enumerate(line):
             fill = theme.grid if share is None else shades(share)
             corner = (column + 0.02, row + 0.02)
             axes.add_patch(Rectangle(corner, 0.96, 0.96, facecolor=fill, linewidth=0))
             text = "no rows" if share is None else f"{share:.0%}"
-            ink = _readable_on(fill)
             axes.text(
                 column + 0.5,
                 row + 0.46,
@@ -102,12 +126,21 @@ def _heat_map(
                 va="center",
                 fontsize=19 if share is not None else 11,
                 fontweight="bold",
-                color=ink,
+                color=theme.ink,
             )
             kind = "validity" if row == column else "robust validity"
             axes.text(
-                column + 0.5, row + 0.72, kind, ha="center", va="center", fontsize=9.5, color=ink
+                column + 0.5,
+                row + 0.72,
+                kind,
+                ha="center",
+                va="center",
+                fontsize=9.5,
+                color=theme.ink,
             )
+            if (row, column) == asked:
+                outline = Rectangle(corner, 0.96, 0.96, fill=False, edgecolor=color, linewidth=3)
+                axes.add_patch(outline)
     axes.set(xlim=(0, size), ylim=(size, 0), aspect="equal")
     centres = [index + 0.5 for index in range(size)]
     axes.set_xticks(centres, names)
@@ -118,19 +151,26 @@ def _heat_map(
     axes.spines[:].set_visible(False)
     title = method.title if subtitle is None else f"{method.title}: {subtitle}"
     size_of_title = 13 if subtitle is None else 11
-    axes.set_title(
-        title, color=theme.method_color(method.name), fontsize=size_of_title, fontweight="bold"
-    )
+    axes.set_title(title, color=color, fontsize=size_of_title, fontweight="bold")
 
 
 def _curve(axes: Axes, result: DemoResult, measure: str, theme: Theme) -> None:
-    title, unit = CURVES[measure]
-    for method in result.methods:
+    for place, method in enumerate(result.methods):
+        # Where curves coincide, the dashes of the first lie on the line of the last.
+        layer = 3 - 0.1 * place
         history = method.histories[ORIGINAL]
         epochs = [record["epoch"] for record in history]
         values = [record[measure] for record in history]
         color, dashes = theme.method_color(method.name), theme.method_dashes(method.name)
-        axes.plot(epochs, values, color=color, linestyle=dashes, linewidth=1.8, label=method.title)
+        axes.plot(
+            epochs,
+            values,
+            color=color,
+            linestyle=dashes,
+            linewidth=1.8,
+            zorder=layer,
+            label=method.title,
+        )
         kept = method.best_epochs[ORIGINAL]
         if kept in epochs:
             at = epochs.index(kept)
@@ -143,12 +183,13 @@ def _curve(axes: Axes, result: DemoResult, measure: str, theme: Theme) -> None:
                 markeredgecolor=theme.surface,
                 markeredgewidth=1.2,
                 linestyle="none",
-                zorder=3,
+                zorder=layer + 1,
             )
-    axes.set_title(title, loc="left", color=theme.ink, fontsize=11.5, fontweight="bold")
+    axes.set_title(CURVES[measure], loc="left", color=theme.ink, fontsize=11.5, fontweight="bold")
     axes.set_xlabel("epoch", color=theme.muted, fontsize=10)
-    axes.set_ylabel(unit, color=theme.muted, fontsize=10)
+    axes.set_ylabel(_unit(result, measure), color=theme.muted, fontsize=10)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    axes.set_xlim(left=0)
     axes.set_facecolor("none")
     if measure == "robust_validity":
         axes.set_ylim(-0.03, 1.03)
@@ -163,11 +204,11 @@ def _curve(axes: Axes, result: DemoResult, measure: str, theme: Theme) -> None:
     axes.spines["bottom"].set_color(theme.grid)
 
 
-def _legend(axes: Axes, theme: Theme) -> None:
-    axes.legend(frameon=False, fontsize=9.5, labelcolor=theme.ink, handlelength=2.2)
-
-
-def _readable_on(fill: str | tuple[float, ...]) -> str:
-    red, green, blue = to_rgb(fill if isinstance(fill, str) else fill[:3])
-    # Relative luminance; above this black contrasts better than white.
-    return "#101619" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "#ffffff"
+def _unit(result: DemoResult, measure: str) -> str:
+    """What a measure counts, which for losses is an option of training."""
+    if measure == "robust_validity":
+        return "share of recourses"
+    parameters = result.adviser.parameters
+    if measure == "l3":
+        return _DISTANCE_UNITS[parameters["proximity_loss"]]
+    return _LOSS_UNITS[parameters["loss"]]

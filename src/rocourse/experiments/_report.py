@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 
 from rocourse.artifacts import write_file
 from rocourse.experiments._applicant_figure import draw_applicant
-from rocourse.experiments._demo_result import DEMO_PROTOCOLS, DemoResult, MethodRun, load_demo
+from rocourse.experiments._demo_result import (
+    DEMO_PROTOCOLS,
+    ORIGINAL,
+    DemoResult,
+    MethodRun,
+    load_demo,
+)
 from rocourse.experiments._figures import (
     CURVES,
     draw_curve,
@@ -24,6 +30,7 @@ from rocourse.experiments._figures import (
 from rocourse.experiments._theme import DARK, LIGHT, Theme
 from rocourse.experiments._wording import (
     ABSENT,
+    CODES,
     HONOURED,
     PROTOCOLS,
     SUBSETS,
@@ -31,7 +38,6 @@ from rocourse.experiments._wording import (
     count,
     number,
     percent,
-    verdict,
 )
 from rocourse.schema import Schema
 
@@ -73,7 +79,7 @@ def draw_figures(result: DemoResult) -> dict[str, Figure]:
         "training_curves": draw_curves(result),
     }
     if result.samples:
-        figures["applicant"] = draw_applicant(result, result.samples[0])
+        figures["applicant"] = draw_applicant(result, result.samples[0], titled=True)
     return figures
 
 
@@ -95,9 +101,10 @@ def render_report(result: DemoResult) -> str:
         protocols={name: PROTOCOLS[name] for name in DEMO_PROTOCOLS},
         subset_words=SUBSETS,
         honoured_words=HONOURED,
-        verdict=verdict(result),
+        codes=CODES,
         warnings=constant_warnings(result),
         fixed_words=_constraint_words(result.schema),
+        same_predictor=_same_predictor(result),
         absent=ABSENT,
         matrices=_matrices(result),
         curves=_curves(result),
@@ -130,7 +137,7 @@ def _curves(result: DemoResult) -> list[Picture]:
     titles = " and ".join(method.title for method in result.methods)
     return [
         _picture(partial(draw_curve, result, measure), f"{title} per epoch of {titles}.")
-        for measure, (title, _) in CURVES.items()
+        for measure, title in CURVES.items()
     ]
 
 
@@ -160,6 +167,12 @@ def _constraint_words(schema: Schema) -> str:
         if names
     ]
     return "; ".join(clauses) + "."
+
+
+def _same_predictor(result: DemoResult) -> bool:
+    """Whether the predictors of all methods were trained alike, step by step."""
+    curves = [[record["l1"] for record in method.histories[ORIGINAL]] for method in result.methods]
+    return all(curve == curves[0] for curve in curves)
 
 
 def _parameter_words(value: object) -> str:

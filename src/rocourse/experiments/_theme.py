@@ -16,7 +16,7 @@ class Theme:
         ink: Text.
         muted: Text of less weight.
         grid: Lines and empty cells.
-        scale: From a share of 0 to a share of 1.
+        scale: From a share of 0 to a share of 1, so near to the ground that ink is read on all.
         methods: By method.
     """
 
@@ -41,7 +41,7 @@ LIGHT = Theme(
     ink="#1c2529",
     muted="#56646b",
     grid="#dde4e7",
-    scale=("#f1f4f5", "#a9d3d0", "#3f9c97", "#0b5f5b"),
+    scale=("#f3f5f6", "#c3e3e0", "#74c1ba"),
     methods={"counternet": "#c25400", "rocoursenet": "#0072b2"},
 )
 DARK = Theme(
@@ -49,6 +49,6 @@ DARK = Theme(
     ink="#e6ecee",
     muted="#9fadb4",
     grid="#333d43",
-    scale=("#232b2f", "#1f5552", "#2f918b", "#7adcd4"),
+    scale=("#20282c", "#214a49", "#257a75"),
     methods={"counternet": "#f0a04b", "rocoursenet": "#56b4e9"},
 )

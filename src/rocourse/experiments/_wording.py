@@ -2,9 +2,16 @@
 
 from rocourse.experiments._demo_result import CORRECTED, ORIGINAL, DemoResult
 
-PROTOCOLS = {"adverse": "refused", "all": "all, both ways"}
+PROTOCOLS = {"adverse": "refused", "all": "all"}
 SUBSETS = {ORIGINAL: "original", CORRECTED: "corrected"}
 HONOURED = {True: "honoured", False: "not honoured"}
+
+CODES = (
+    "Installment rate, in per cent of disposable income: 1 is 35 or more, 2 is 25 to 35, 3 is 20 "
+    "to 25, 4 is less than 20. Existing credits: 1 is one, 2 is two or three, 3 is four or five, 4 "
+    "is six or more."
+)
+"""What the numbers of German Credit stand for where they are classes."""
 
 ABSENT = "–"
 
@@ -35,7 +42,9 @@ def verdict(result: DemoResult) -> str:
             sentences.append(
                 f"Of {method.title}'s {scores.rows} recourses for refused applicants, the "
                 f"retrained model honours {count(scores.robust_validity, scores.rows)} "
-                f"({percent(scores.robust_validity)})."
+                f"({percent(scores.robust_validity)}); it would approve "
+                f"{count(method.unchanged['adverse'], scores.rows)} of these applicants without "
+                "any change."
             )
     return " ".join(sentences)
 

@@ -21,7 +21,6 @@ from rocourse.methods._training import EpochCallback, train
 from rocourse.schema import Recourse, Rows, Schema, Target
 from rocourse.schema.constraints import ConstraintLayer
 
-
 OutOfRange = Literal["clip", "error"]
 
 
@@ -36,6 +35,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
     schema: Schema | None
     out_of_range: OutOfRange
     random_state: Any
+    classes_: np.ndarray
 
     @abstractmethod
     def training_config(self) -> TrainingConfig:
@@ -77,7 +77,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return labels
 
     def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
         """Says what each row must change to be given the desired class.

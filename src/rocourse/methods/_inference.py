@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -20,8 +21,8 @@ _BLOCK_SIZES = (1, 32, 512, 4096)
 def predict_probabilities(predictor: Predictor, rows: Rows, layout: Layout) -> np.ndarray:
     """Class probabilities of compact rows, float32 `[n, n_classes]`."""
 
-    def run(block: Rows, _: np.ndarray) -> tuple[Array]:
-        return (_predict(predictor, block.continuous, block.categories, layout),)
+    def run(continuous: Array, categories: Array, _: Array) -> tuple[Array]:
+        return (_predict(predictor, continuous, categories, layout),)
 
     (result,) = _in_blocks(run, rows, np.zeros(len(rows), np.int32))
     return result
@@ -36,10 +37,8 @@ def propose_rows(
 ) -> Rows:
     """What the generator asks of each row for its target class, as compact rows."""
 
-    def run(block: Rows, block_target: np.ndarray) -> tuple[Array, Array]:
-        return _propose(
-            predictor, generator, block.continuous, block.categories, block_target, constraints
-        )
+    def run(continuous: Array, categories: Array, wanted: Array) -> tuple[Array, Array]:
+        return _propose(predictor, generator, continuous, categories, wanted, constraints)
 
     continuous, categories = _in_blocks(run, rows, target)
     return Rows(continuous, categories.astype(rows.categories.dtype))
@@ -67,12 +66,13 @@ def _propose(
 
 
 def _in_blocks(
-    run: Callable[[Rows, np.ndarray], tuple[Array, ...]], rows: Rows, target: np.ndarray
+    run: Callable[[Array, Array, Array], tuple[Array, ...]], rows: Rows, target: np.ndarray
 ) -> list[np.ndarray]:
     parts = []
     for start, stop, size in _blocks(len(rows)):
         indices = np.resize(np.arange(start, stop), size)
-        outputs = run(rows[indices], target[indices])
+        block = (rows.continuous[indices], rows.categories[indices], target[indices])
+        outputs = run(*(jnp.asarray(part) for part in block))
         parts.append([np.asarray(output)[: stop - start] for output in outputs])
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 

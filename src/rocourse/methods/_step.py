@@ -190,9 +190,7 @@ def validity_loss(
     return weighted_mean(losses, weight)
 
 
-def distance_loss(
-    x: Array, recourses: Array, weight: Array, objective: ObjectiveConfig
-) -> Array:
+def distance_loss(x: Array, recourses: Array, weight: Array, objective: ObjectiveConfig) -> Array:
     """L3 over a batch."""
     losses = jax.vmap(lambda a, b: proximity_loss(a, b, kind=objective.proximity))(x, recourses)
     return weighted_mean(losses, weight)
@@ -209,11 +207,10 @@ def predict_classes(predictor: Predictor, x: Array) -> Array:
 def choose_targets(predictor: Predictor, x: Array, *, key: Array) -> Array:
     """The class to train each row's recourse for: the other of two, any other of many."""
     predicted = predict_classes(predictor, x)
-    n_classes = max(predictor.output.out_features, 2)
-    if n_classes == 2:
+    if predictor.n_classes == 2:
         return 1 - predicted
-    step = jax.random.randint(key, predicted.shape, 1, n_classes)
-    return (predicted + step) % n_classes
+    step = jax.random.randint(key, predicted.shape, 1, predictor.n_classes)
+    return (predicted + step) % predictor.n_classes
 
 
 def shifted_predictor(
@@ -256,12 +253,13 @@ def shifted_predictor(
         norm=attack.norm,
         attacker=attack.attacker,
     )
-    return eqx.combine(shift.params, fixed)
+    judge: Predictor = eqx.combine(shift.params, fixed)
+    return judge
 
 
 def _movable(predictor: Predictor, attack: AttackConfig) -> Predictor:
     """Which weights the attacker may move, as a pytree of flags."""
-    flags = jax.tree.map(eqx.is_array, predictor)
+    flags: Predictor = jax.tree.map(eqx.is_array, predictor)
     if attack.scope == "head":
         still = jax.tree.map(lambda _: False, flags.encoder)
         flags = eqx.tree_at(lambda p: p.encoder, flags, still)
@@ -272,9 +270,8 @@ def generator_context(predictor: Predictor, row: Array, target: Array) -> Array:
     """What the generator sees of one row: z, p and, for many classes, the desired class."""
     z, p = predictor.embed(row)
     parts = [z, p]
-    n_classes = predictor.output.out_features
-    if n_classes > 1:
-        parts.append(jax.nn.one_hot(target, n_classes))
+    if predictor.n_classes > 2:
+        parts.append(jax.nn.one_hot(target, predictor.n_classes))
     return jnp.concatenate(parts)
 
 

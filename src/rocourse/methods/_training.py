@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from rocourse.methods._config import TrainingConfig
+from rocourse.methods._state import build_networks
 from rocourse.methods._step import (
     Batch,
     ProbeResult,
@@ -20,7 +21,6 @@ from rocourse.methods._step import (
     probe,
     train_step,
 )
-from rocourse.methods._state import build_networks
 from rocourse.networks import Generator, Predictor
 from rocourse.schema import Rows
 from rocourse.schema.constraints import ConstraintLayer
@@ -152,9 +152,8 @@ def _batch(rows: Rows, labels: np.ndarray, indices: np.ndarray, size: int) -> Ba
     weight = np.zeros(size, np.float32)
     weight[: len(indices)] = 1.0
     filled = np.resize(indices, size)
-    return Batch(
-        rows.continuous[filled], rows.categories[filled], labels[filled], weight
-    )
+    parts = (rows.continuous[filled], rows.categories[filled], labels[filled], weight)
+    return Batch(*(jnp.asarray(part) for part in parts))
 
 
 def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
@@ -163,9 +162,7 @@ def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
     return _batch(rows, labels, indices, size)
 
 
-def _record(
-    epoch: int, epsilon: float, losses: StepLosses, found: ProbeResult
-) -> dict[str, float]:
+def _record(epoch: int, epsilon: float, losses: StepLosses, found: ProbeResult) -> dict[str, float]:
     record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon}
     record |= {name: float(value) for name, value in losses._asdict().items()}
     for name, value in found._asdict().items():

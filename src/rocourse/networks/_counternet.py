@@ -34,6 +34,7 @@ class Predictor(eqx.Module):
     encoder: HiddenStack
     head: HiddenStack
     output: eqx.nn.Linear
+    n_classes: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Predictor(eqx.Module):
         encoder_key, head_key, output_key = jax.random.split(key, 3)
         self.encoder = HiddenStack(width, encoder, key=encoder_key)
         self.head = HiddenStack(self.encoder.width, head, key=head_key)
+        self.n_classes = n_classes
         n_logits = 1 if n_classes == 2 else n_classes
         self.output = eqx.nn.Linear(self.head.width, n_logits, key=output_key)
 

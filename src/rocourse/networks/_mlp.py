@@ -18,9 +18,7 @@ class HiddenStack(eqx.Module):
         keys = jax.random.split(key, len(widths))
         self.layers = tuple(
             eqx.nn.Linear(before, after, key=layer_key)
-            for before, after, layer_key in zip(
-                (in_width, *widths[:-1]), widths, keys, strict=True
-            )
+            for before, after, layer_key in zip((in_width, *widths[:-1]), widths, keys, strict=True)
         )
         self.width = widths[-1]
         self.units = sum(widths)
@@ -37,8 +35,9 @@ class HiddenStack(eqx.Module):
         for layer in self.layers:
             x = jax.nn.leaky_relu(layer(x))
             if kept is not None:
-                x = x * kept[start : start + layer.out_features]
-                start += layer.out_features
+                stop = start + x.shape[0]
+                x = x * kept[start:stop]
+                start = stop
         return x
 
 

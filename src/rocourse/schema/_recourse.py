@@ -150,12 +150,17 @@ class Recourse:
 
     def describe(self, i: int) -> list[str]:
         """The changes of the row at position `i` in words; empty unless a recourse was found."""
-        one = self[[i]]
-        _, features, before, after = one._changed_cells(one.status == FOUND)
-        return [
-            describe_change(self.schema[name], old, new)
-            for name, old, new in zip(features, before, after, strict=True)
-        ]
+        return self[[i]].descriptions()[0]
+
+    def descriptions(self) -> list[list[str]]:
+        """The changes of every row in words, as `describe` gives them for one."""
+        features = {feature.name: feature for feature in self.schema.features}
+        lines: list[list[str]] = [[] for _ in range(len(self))]
+        for where, name, before, after in zip(
+            *self._changed_cells(self.status == FOUND), strict=True
+        ):
+            lines[where].append(describe_change(features[name], before, after))
+        return lines
 
     def to_records(self) -> list[dict[str, Any]]:
         """One JSON-able record per row."""

@@ -31,7 +31,8 @@ class Limits(NamedTuple):
 class ConstraintLayer(eqx.Module):
     """Immutables, directions and bounds of a schema as arrays.
 
-    The rules are data, not structure: schemas of one layout share compiled code whatever they allow.
+    The rules are data, not structure: schemas of one layout share compiled code, whatever they
+    allow.
     """
 
     low: Array

@@ -1,0 +1,95 @@
+"""`rocourse evaluate`: the scores of the Python interface."""
+
+import json
+
+import pytest
+from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
+from tests.command_line import refused, succeed
+
+from rocourse.artifacts import save
+from rocourse.evaluation import evaluate_model
+from rocourse.schema import Schema
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory):
+    return save(untrained_model(seed=3), tmp_path_factory.mktemp("judge") / "judge")
+
+
+def timeless(scores):
+    return {name: value for name, value in scores.items() if name != "seconds_per_recourse"}
+
+
+def test_scores_are_those_of_the_python_interface(files, applicants, judge):
+    args = ("--against", judge, "--against", files / "model", "--json")
+    result = succeed("evaluate", files / "model", files / "a.parquet", *args)
+    expected = evaluate_model(
+        trained_model(),
+        applicants.drop(columns=TARGET),
+        applicants[TARGET],
+        judges={str(judge): untrained_model(seed=3), str(files / "model"): trained_model()},
+    )
+    assert timeless(json.loads(result.stdout)["scores"]) == timeless(expected.to_dict())
+
+
+def test_the_screen_shows_both_protocols(files, judge):
+    args = ("evaluate", files / "model", files / "a.csv")
+    alone = succeed(*args).stdout
+    assert "adverse" in alone and "accuracy 0." in alone
+    assert "robust" not in alone
+    assert "robust" in succeed(*args, "--against", judge).stdout
+    assert succeed(*args, "--quiet").output == ""
+
+
+def test_rows_without_the_target_have_no_accuracy(files, applicants, tmp_path):
+    path = tmp_path / "b.csv"
+    applicants.drop(columns=TARGET).to_csv(path, index=False)
+    scores = json.loads(succeed("evaluate", files / "model", path, "--json").stdout)["scores"]
+    assert scores["accuracy"] is None
+    assert "The target must be a column" in refused(
+        "evaluate", files / "model", path, "--target", "loan"
+    )
+
+
+def test_the_target_may_have_another_name(files, applicants, tmp_path):
+    path = tmp_path / "b.csv"
+    applicants.rename(columns={TARGET: "decision"}).to_csv(path, index=False)
+    args = ("evaluate", files / "model", path, "--target", "decision", "--json")
+    scores = json.loads(succeed(*args).stdout)["scores"]
+    assert scores["accuracy"] > 0.8
+
+
+def test_a_constant_model_is_told_of(files, applicants, tmp_path):
+    model = untrained_model()
+    header, tensors = model.to_state()
+    flat = {name: tensor * 0 for name, tensor in tensors.items()}
+    save(type(model).from_state(header, flat), tmp_path / "flat")
+    assert "for every row" in succeed("evaluate", tmp_path / "flat", files / "a.csv").stdout
+
+
+def retyped(frame):
+    return frame.assign(age=frame["age"].map(lambda age: "old" if age > 40 else "young"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: frame.drop(columns="age"), "differ in 'age': it has no such feature"),
+        (lambda frame: frame.assign(debt=range(80)), "differ in 'debt': it asks for it"),
+        (retyped, "its 'age' is of another kind"),
+        (
+            lambda frame: frame.replace({"job": {"part": "none"}}),
+            "its 'job' has no category 'part'",
+        ),
+        (
+            lambda frame: frame.replace({TARGET: {"granted": "paid"}}),
+            "must know the classes ['denied', 'granted']",
+        ),
+    ],
+    ids=["missing", "extra", "kind", "category", "classes"],
+)
+def test_a_judge_of_another_schema_is_refused(files, tmp_path, change, words):
+    schema = Schema.infer(change(make_applicants()), target=TARGET)
+    save(untrained_model(schema=schema), tmp_path / "judge")
+    args = ("evaluate", files / "model", files / "a.csv", "--against", tmp_path / "judge")
+    assert words in refused(*args)

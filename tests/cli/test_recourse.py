@@ -1,0 +1,127 @@
+"""`rocourse recourse`: the advice of the Python interface, in files and in words."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
+from tests.command_line import refused, run, succeed
+
+from rocourse.artifacts import save
+from rocourse.cli._records import recourse_table
+from rocourse.schema import Schema
+
+RECORD = [
+    "row",
+    "status",
+    "predicted",
+    "desired",
+    "probability",
+    "proximity",
+    "features_changed",
+]
+
+
+@pytest.fixture(scope="module")
+def rows(applicants):
+    return applicants.drop(columns=TARGET)
+
+
+@pytest.fixture(scope="module")
+def expected(rows):
+    return trained_model().recourse(rows, desired="granted")
+
+
+@pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("out", ["r.csv", "r.parquet"])
+def test_advice_is_written(files, rows, expected, tmp_path, source, out):
+    result = succeed("recourse", files / "model", files / source, "--out", tmp_path / out)
+    read = pd.read_csv if out.endswith("csv") else pd.read_parquet
+    table = read(tmp_path / out)
+    assert list(table.columns) == [*RECORD, *rows.columns, "changes"]
+    pd.testing.assert_frame_equal(table[list(rows.columns)], expected.frame())
+    assert table["status"].tolist() == expected.status.tolist()
+    assert {"found", "not_needed"} <= set(table["status"])
+    assert set(table["desired"]) == {"granted"}
+    for name in ("probability", "proximity", "features_changed"):
+        np.testing.assert_array_equal(table[name], getattr(expected, name))
+    found = int((expected.status == "found").argmax())
+    assert table["changes"][found] == "; ".join(expected.describe(found))
+    assert str(tmp_path / out) in result.stdout
+
+
+def test_json_holds_the_records(files, expected):
+    result = succeed("recourse", files / "model", files / "a.csv", "--json")
+    document = json.loads(result.stdout)
+    assert document["records"] == expected.to_records()
+    assert document["rows"] == 80
+    assert document["found"] == (expected.status == "found").sum()
+    assert result.stderr == ""
+
+
+def test_the_screen_tells_the_first_advice_in_words(files, expected):
+    text = succeed("recourse", files / "model", files / "a.csv").stdout
+    found = int((expected.status == "found").argmax())
+    assert f"row {found}: denied → granted" in text
+    assert f"  {expected.describe(found)[0]}\n" in text
+    assert "Advice found for" in text
+
+
+def test_quiet_prints_nothing(files):
+    assert succeed("recourse", files / "model", files / "a.csv", "--quiet").output == ""
+
+
+def test_flip_asks_for_the_other_class(files, rows):
+    result = succeed("recourse", files / "model", files / "a.csv", "--flip", "--json")
+    assert json.loads(result.stdout)["records"] == trained_model().recourse(rows).to_records()
+
+
+def test_a_desired_class_can_be_named(files, rows):
+    args = ("recourse", files / "model", files / "a.csv", "--desired")
+    result = succeed(*args, "denied", "--json")
+    asked = trained_model().recourse(rows, desired="denied")
+    assert json.loads(result.stdout)["records"] == asked.to_records()
+    assert "must be one of 'denied', 'granted', but got 'yes'" in refused(*args, "yes")
+
+
+@pytest.mark.parametrize(
+    ("classes", "text", "label"),
+    [((0, 1), "0", 0), ((0.0, 1.0), "1", 1.0), ((False, True), "False", False)],
+)
+def test_a_desired_class_need_not_be_text(files, tmp_path, classes, text, label):
+    save(untrained_model(frame=make_applicants(classes=classes)), tmp_path / "model")
+    data = files / "a.csv"
+    drop = ("--drop", "loan") if label is None else ()
+    result = succeed("recourse", tmp_path / "model", data, "--desired", text, "--json", *drop)
+    desired = {record["desired"] for record in json.loads(result.stdout)["records"]}
+    assert desired == {label} and type(desired.pop()) is type(label)
+
+
+def test_flip_and_desired_exclude_each_other(files):
+    result = run("recourse", files / "model", files / "a.csv", "--flip", "--desired", "denied")
+    assert result.exit_code == 2
+
+
+def test_many_classes_ask_for_the_favourable_one(files):
+    result = succeed("recourse", files / "three", files / "a.csv", "--json")
+    assert {record["desired"] for record in json.loads(result.stdout)["records"]} == {"none"}
+
+
+def test_features_named_like_a_column_of_the_record_keep_their_name():
+    frame = make_applicants().rename(columns={"income": "status", "job": "row"})
+    model = untrained_model(schema=Schema.infer(frame, target=TARGET))
+    rows = frame.drop(columns=TARGET)
+    table = recourse_table(model.recourse(rows))
+    assert list(table.columns[:2]) == ["row_", "status_"]
+    assert table["row"].tolist() == model.recourse(rows).frame()["row"].tolist()
+    assert set(table["status_"]) <= {"found", "not_found", "not_needed"}
+
+
+def test_categories_that_look_like_numbers_or_gaps_stay_text(tmp_path):
+    frame = make_applicants().replace({"job": {"full": "1", "none": "None", "part": "2"}})
+    save(untrained_model(schema=Schema.infer(frame, target=TARGET)), tmp_path / "model")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    succeed("recourse", tmp_path / "model", tmp_path / "a.csv", "--out", tmp_path / "r.csv")
+    advice = pd.read_csv(tmp_path / "r.csv", dtype={"job": "str"}, keep_default_na=False)
+    assert set(advice["job"]) <= {"1", "2", "None"}

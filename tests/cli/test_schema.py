@@ -1,0 +1,115 @@
+"""`rocourse schema`."""
+
+import json
+
+import pytest
+from tests.applicants import make_schema
+from tests.command_line import refused, succeed
+
+from rocourse.schema import Schema
+
+CONSTRAINED = ("--target", "loan", "--immutable", "region", "--increase-only", "age")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_infer_gives_the_schema_of_the_python_interface(files, applicants, name):
+    result = succeed("schema", "infer", files / name, *CONSTRAINED, "--json")
+    assert Schema.from_json(result.stdout) == make_schema(applicants)
+
+
+def test_infer_writes_the_schema(files, applicants, tmp_path):
+    out = tmp_path / "new" / "schema.json"
+    result = succeed("schema", "infer", files / "a.csv", *CONSTRAINED, "--out", out)
+    assert Schema.load(out) == make_schema(applicants)
+    assert "only raise it" in result.stdout
+    assert str(out) in result.stdout
+
+
+def test_infer_takes_all_options(files, applicants):
+    result = succeed(
+        "schema",
+        "infer",
+        files / "a.csv",
+        "--target=loan",
+        "--categorical=age",
+        "--immutable=region, job",
+        "--decrease-only=income",
+        "--bounds=income=0:100",
+        "--favourable=denied",
+        "--json",
+    )
+    expected = Schema.infer(
+        applicants,
+        target="loan",
+        categorical=["age"],
+        immutable=["region", "job"],
+        decrease_only=["income"],
+        bounds={"income": (0, 100)},
+        favourable="denied",
+    )
+    assert Schema.from_json(result.stdout) == expected
+
+
+def test_infer_leaves_out_columns_and_knows_whole_numbers(files, applicants, tmp_path):
+    path = tmp_path / "b.csv"
+    applicants.assign(debt=[float(k) for k in range(len(applicants))], id=range(80)).to_csv(
+        path, index=False
+    )
+    args = ("--drop", "id", "--drop", "loan,region", "--integer", "debt", "--json")
+    schema = Schema.from_json(succeed("schema", "infer", path, *args).stdout)
+    assert schema.names == ("income", "age", "job", "debt")
+    assert schema["debt"].integer
+    assert schema.target is None
+
+
+def test_open_bounds_are_open(files):
+    result = succeed("schema", "infer", files / "a.csv", "--bounds", "age=:99", "--json")
+    assert Schema.from_json(result.stdout)["age"].bounds == (None, 99.0)
+
+
+@pytest.mark.parametrize("text", ["age", "age=18", "=1:2", "age=a:b", "age=1:2:3"])
+def test_malformed_bounds_are_refused(files, text):
+    assert f"but got {text!r}" in refused("schema", "infer", files / "a.csv", "--bounds", text)
+
+
+def test_a_favourable_class_must_exist(files):
+    args = ("--target", "loan", "--favourable", "yes")
+    sentence = refused("schema", "infer", files / "a.csv", *args)
+    assert "--favourable must be one of" in sentence and "'granted'" in sentence
+
+
+def test_a_column_with_a_comma_in_its_name_can_be_named(applicants, tmp_path):
+    path = tmp_path / "b.csv"
+    applicants.rename(columns={"income": "income, net"}).to_csv(path, index=False)
+    result = succeed("schema", "infer", path, "--immutable", "income, net", "--json")
+    assert Schema.from_json(result.stdout)["income, net"].immutable
+
+
+def test_show_gives_what_infer_wrote(files, tmp_path):
+    out = tmp_path / "schema.json"
+    written = succeed("schema", "infer", files / "a.csv", *CONSTRAINED, "--out", out, "--json")
+    assert succeed("schema", "show", out, "--json").stdout == written.stdout
+    table = succeed("schema", "show", out).stdout
+    assert "full, none, part" in table and "favourable: granted" in table
+
+
+def test_show_refuses_what_is_no_schema(tmp_path):
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps({"format": "other"}))
+    assert "must have the format 'rocourse-schema'" in refused("schema", "show", path)
+
+
+def test_quiet_prints_nothing(files, tmp_path):
+    out = tmp_path / "schema.json"
+    result = succeed("schema", "infer", files / "a.csv", "--out", out, "--quiet")
+    assert result.output == ""
+    assert out.exists()
+
+
+def test_an_existing_file_needs_force(files, tmp_path):
+    out = tmp_path / "schema.json"
+    out.write_text("mine")
+    assert "exists already" in refused("schema", "infer", files / "a.csv", "--out", out)
+    assert out.read_text() == "mine"
+    succeed("schema", "infer", files / "a.csv", "--out", out, "--force")
+    assert Schema.load(out).names == ("income", "age", "job", "region", "loan")

@@ -1,0 +1,123 @@
+"""`rocourse train`: the command trains what the Python interface trains."""
+
+import json
+from typing import get_args
+
+import numpy as np
+import pytest
+from tests.applicants import TARGET, TINY, make_schema, trained_model
+from tests.command_line import refused, succeed
+
+from rocourse.artifacts import load
+from rocourse.cli._train import train
+from rocourse.methods import METHODS
+from rocourse.schema import Schema
+
+CONSTRAINED = ("--immutable", "region", "--increase-only", "age")
+TINY_OPTIONS = tuple(
+    f"--set={name}={json.dumps(value)}" for name, value in TINY.items() if name != "epochs"
+)
+
+
+def test_the_methods_on_offer_are_those_that_exist():
+    annotation = train.__annotations__["method"]
+    assert set(get_args(get_args(annotation)[0])) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_the_model_is_that_of_the_python_interface(files, applicants, tmp_path, name):
+    out = tmp_path / "model"
+    args = ("--set=epochs=40", "--out", out, "--json")
+    result = succeed("train", files / name, "--target=loan", *CONSTRAINED, *TINY_OPTIONS, *args)
+    expected, loaded = trained_model(), load(out)
+    rows = applicants.drop(columns=TARGET)
+    np.testing.assert_array_equal(loaded.predict_proba(rows), expected.predict_proba(rows))
+    assert loaded.schema_ == expected.schema_
+    report = json.loads(result.stdout)
+    assert report["metrics"] == expected.history_[expected.best_epoch_ - 1]
+    assert (report["method"], report["rows"], report["epochs"]) == ("rocoursenet", 80, 40)
+    assert (report["classes"], report["favourable"]) == (["denied", "granted"], "granted")
+
+
+def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
+    schema, config, out = tmp_path / "schema.json", tmp_path / "tiny.toml", tmp_path / "model"
+    Schema.infer(applicants, target="loan", immutable=["region"]).save(schema)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in TINY.items()]
+    config.write_text("\n".join(lines))
+    args = ("--schema", schema, "--increase-only=age", "--config", config, "--out", out)
+    result = succeed("train", files / "a.csv", "--target=loan", "--set=epochs=2", "--seed=7", *args)
+    model = load(out)
+    assert model.schema_ == make_schema(applicants)
+    assert (model.n_iter_, model.encoder_widths) == (2, (8, 4))
+    assert model.to_state()[0]["seed"] != trained_model().seed_
+    assert "best epoch" in result.stdout and str(out) in result.stdout
+    assert result.stderr.splitlines()[0].startswith("epoch 1/2 accuracy ")
+
+
+def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
+    out = tmp_path / "model"
+    args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
+    assert succeed(*args, "--set=epochs=1", "--out", out, "--quiet").output == ""
+    succeed(*args, "--set=epochs=2", "--out", out, "--quiet", "--force")
+    assert load(out).n_iter_ == 2
+
+
+def test_the_output_is_checked_before_anything_else(tmp_path):
+    (tmp_path / "model").mkdir()
+    missing = tmp_path / "missing.csv"
+    sentence = refused("train", missing, "--target=loan", "--out", tmp_path / "model")
+    assert "exists already" in sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set=epoch=3"], ["'epoch'", "did you mean 'epochs'?"]),
+        (["--set=epochs"], ["name=value", "'epochs'"]),
+        (["--set=random_state=3"], ["'random_state'", "--seed"]),
+        (["--set=schema=3"], ["'schema'", "--schema"]),
+        (["--set=epochs=0"], ["'epochs'", "0"]),
+        (["--set=generator=paint"], ["'generator'", "'paint'"]),
+        (["--set=encoder_widths=8"], ["'encoder_widths'", "8"]),
+        (["--method=counternet", "--set=norm=l2"], ["'norm'"]),
+        (["--immutable=regoin"], ["'regoin'", "did you mean 'region'?"]),
+        (["--drop=id"], ["'id'", "--drop"]),
+    ],
+    ids=lambda value: " ".join(value) if value[0].startswith("--") else "",
+)
+def test_wrong_options_are_refused(files, tmp_path, options, words):
+    out = tmp_path / "model"
+    sentence = refused("train", files / "a.csv", "--target=loan", "--out", out, *options)
+    assert all(word in sentence for word in words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("c.yaml", "epochs: 3", "must end in .json or .toml"),
+        ("c.json", "{", "must be JSON, but it is malformed"),
+        ("c.toml", "epochs 3", "must be TOML, but it is malformed"),
+        ("c.json", "[3]", "must map names to values, but got list"),
+        ("c.json", '{"epoch": 3}', "did you mean 'epochs'?"),
+        (None, None, "must be readable, but got No such file"),
+    ],
+)
+def test_wrong_config_files_are_refused(files, tmp_path, name, text, words):
+    config = tmp_path / (name or "missing.json")
+    if text is not None:
+        config.write_text(text)
+    args = ("--target=loan", "--out", tmp_path / "model", "--config", config)
+    assert words in refused("train", files / "a.csv", *args)
+
+
+def test_a_schema_says_already_what_columns_are(files, applicants, tmp_path):
+    schema = tmp_path / "schema.json"
+    make_schema(applicants).save(schema)
+    args = ("--target=loan", "--out", tmp_path / "model", "--schema", schema)
+    assert "without --schema" in refused("train", files / "a.csv", *args, "--categorical=age")
+    assert "'job' is categorical" in refused("train", files / "a.csv", *args, "--bounds=job=0:1")
+    sentence = refused("train", files / "a.csv", *args, "--immutable=regoin")
+    assert "has no feature 'regoin' (did you mean 'region'?)" in sentence
+    sentence = refused("train", files / "a.csv", "--target=job", *args[1:])
+    assert "that of the schema, 'loan', but --target is 'job'" in sentence

@@ -1,0 +1,31 @@
+"""Running the command line inside the test process, where compiled functions are shared."""
+
+from typer.testing import CliRunner
+
+from rocourse.cli import app
+
+
+def run(*args):
+    """Runs a command; whatever is not turned into an exit code fails the test."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="rocourse")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def succeed(*args):
+    """Runs a command that must succeed."""
+    result = run(*args)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def refused(*args):
+    """Runs a command that must fail, and returns the one line it says why in."""
+    result = run(*args)
+    assert result.exit_code == 1, result.stdout + result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.endswith((".\n", "?\n"))
+    return result.stderr.removeprefix("error: ").rstrip("\n")
