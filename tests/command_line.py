@@ -5,9 +5,12 @@ from typer.testing import CliRunner
 from rocourse.cli import app
 
 
-def run(*args):
+def run(*args, terminal="0"):
     """Runs a command; whatever is not turned into an exit code fails the test."""
-    result = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="rocourse")
+    # Whatever runs the tests may ask for colours or state a width; the texts are compared plain.
+    env = {"COLUMNS": "80", "FORCE_COLOR": None, "TTY_COMPATIBLE": terminal}
+    runner = CliRunner(env=env)
+    result = runner.invoke(app, [str(arg) for arg in args], prog_name="rocourse")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

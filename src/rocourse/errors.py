@@ -5,13 +5,14 @@ RocourseError
 ├── SchemaError      (ValueError)   a schema is malformed, or contradicts the rows it is fitted on
 ├── DataError        (ValueError)   rows break the rules of their schema
 ├── ConfigError      (ValueError)   an option has a value it cannot have
-├── ArtifactError    (ValueError)   a stored model or result is missing, damaged or of another format
+├── ArtifactError    (ValueError)   what is stored is missing, damaged or of another format
 ├── OutputError      (OSError)      an output path exists already or cannot be written
 ├── FetchError       (OSError)      a download failed or does not match its checksum
 └── DependencyError  (ImportError)  an optional dependency is not installed
 ```
 
-Every message is one sentence that names the column or option, the rule, what was received and what to do.
+Every message is one sentence that names the column or option, the rule, what was received and what
+to do.
 """
 
 __all__ = [

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import refused, succeed
+from tests.command_line import refused, run, succeed
 
 from rocourse import experiments
 from rocourse.errors import OutputError
@@ -44,6 +44,13 @@ def test_options_are_handed_on(calls):
     assert calls == [(Path("elsewhere"), 7)]
     assert json.loads(result.stdout) == {"format": "rocourse-demo"}
     assert result.stderr == ""
+
+
+def test_a_terminal_gets_a_progress_bar_on_stderr(calls):
+    result = run("demo", "--json", terminal="1")
+    assert "Training" in result.stderr and "2/2" in result.stderr
+    assert "\x1b[" in result.stderr
+    json.loads(result.stdout)
 
 
 def test_a_refusal_is_one_line(monkeypatch):

@@ -59,12 +59,24 @@ def test_the_target_may_have_another_name(files, applicants, tmp_path):
     assert scores["accuracy"] > 0.8
 
 
-def test_a_constant_model_is_told_of(files, applicants, tmp_path):
+@pytest.fixture
+def flat(tmp_path):
+    """A model that says the same of everyone."""
     model = untrained_model()
     header, tensors = model.to_state()
-    flat = {name: tensor * 0 for name, tensor in tensors.items()}
-    save(type(model).from_state(header, flat), tmp_path / "flat")
-    assert "for every row" in succeed("evaluate", tmp_path / "flat", files / "a.csv").stdout
+    zeros = {name: tensor * 0 for name, tensor in tensors.items()}
+    return save(type(model).from_state(header, zeros), tmp_path / "flat")
+
+
+def test_a_constant_model_is_told_of(files, flat):
+    assert "predicts denied for every row" in succeed("evaluate", flat, files / "a.csv").stdout
+
+
+def test_a_constant_judge_is_told_of(files, flat, judge):
+    args = ("evaluate", files / "model", files / "a.csv", "--against", flat)
+    assert f"The judge {flat} predicts denied for every row" in succeed(*args).stdout
+    document = json.loads(succeed(*args, "--against", files / "model", "--json").stdout)
+    assert document["constant_judges"] == {str(flat): "denied"}
 
 
 def retyped(frame):

@@ -50,7 +50,7 @@ def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
     assert model.schema_ == make_schema(applicants)
     assert (model.n_iter_, model.encoder_widths) == (2, (8, 4))
     assert model.to_state()[0]["seed"] != trained_model().seed_
-    assert "best epoch" in result.stdout and str(out) in result.stdout
+    assert "weights of epoch" in result.stdout and str(out) in result.stdout
     assert result.stderr.splitlines()[0].startswith("epoch 1/2 accuracy ")
 
 
@@ -119,5 +119,16 @@ def test_a_schema_says_already_what_columns_are(files, applicants, tmp_path):
     assert "'job' is categorical" in refused("train", files / "a.csv", *args, "--bounds=job=0:1")
     sentence = refused("train", files / "a.csv", *args, "--immutable=regoin")
     assert "has no feature 'regoin' (did you mean 'region'?)" in sentence
+    both = ("--increase-only=age", "--decrease-only=age")
+    assert "got it in both" in refused("train", files / "a.csv", *args, *both)
     sentence = refused("train", files / "a.csv", "--target=job", *args[1:])
     assert "that of the schema, 'loan', but --target is 'job'" in sentence
+
+
+def test_a_favourable_class_needs_a_known_target(files, applicants, tmp_path):
+    schema = tmp_path / "schema.json"
+    Schema.infer(applicants.drop(columns=TARGET)).save(schema)
+    args = ("--target=loan", "--out", tmp_path / "model", "--schema", schema)
+    sentence = refused("train", files / "a.csv", *args, "--favourable=denied")
+    assert "a schema without one" in sentence
+    assert "with a target" in refused("schema", "infer", files / "a.csv", "--favourable=denied")

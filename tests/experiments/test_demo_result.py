@@ -55,7 +55,7 @@ def test_missing_or_damaged_file_is_refused(tmp_path, content):
 
 
 def test_terminal_shows_figures_and_advice(result):
-    text = printed(result, width=120)
+    text = printed(result, width=200)
     for words in ("CounterNet", "RoCourseNet", "40 refused", "100 all", "87.5%", "50.0%", "37.5%"):
         assert words in text
     assert "Duration: 48 → 24 months" in text

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import rocourse
-from rocourse.cli import _data, _demo, _evaluate, _predict, _recourse, _schema, _train
+from rocourse.cli import _data, _demo, _evaluate, _predict, _recourse, _reproduce, _schema, _train
 from rocourse.cli._options import examples
 from rocourse.errors import RocourseError
 
@@ -75,6 +75,7 @@ app.command("train", epilog=_train.EXAMPLES)(_train.train)
 app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
 app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
 app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
+app.command("reproduce", epilog=_reproduce.EXAMPLES)(_reproduce.reproduce)
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
 

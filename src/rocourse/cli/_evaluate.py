@@ -49,7 +49,7 @@ def evaluate(
     """Measure accuracy, validity, robust validity, proximity and features changed."""
     from rocourse.artifacts import load
     from rocourse.cli._rows import read_rows, select_features, target_of
-    from rocourse.evaluation import evaluate_model
+    from rocourse.evaluation import constant_class, evaluate_model
 
     output = Output(as_json=as_json, quiet=quiet)
     fitted = load(model)
@@ -60,8 +60,25 @@ def evaluate(
     frame, labels = _labels(frame, target, target_of(fitted).name)
     rows = select_features(frame, fitted.schema_)
     scores = evaluate_model(fitted, rows, labels, judges=judges)
-    output.emit({"model": str(model), "data": str(data), "scores": scores.to_dict()})
+    # A judge that says the same of every row honours all recourses, or none, whatever they are.
+    constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
+    output.emit(
+        {
+            "model": str(model),
+            "data": str(data),
+            "scores": scores.to_dict(),
+            "constant_judges": {
+                path: label for path, label in constant.items() if label is not None
+            },
+        }
+    )
     output.show(*_tables(scores, list(judges)))
+    for path, label in constant.items():
+        if label is not None:
+            output.show(
+                f"The judge {path} predicts {label} for every row, so that its verdict says "
+                "nothing about the recourses."
+            )
 
 
 def _labels(

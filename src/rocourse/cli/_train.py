@@ -99,6 +99,8 @@ def train(
         def on_epoch(record: dict[str, float]) -> None:
             report("epoch", int(record["epoch"]), epochs, _figures(record))
 
+        # Compilation comes before the first epoch, and takes longer than many of them.
+        report("epoch", 0, epochs, "compiling")
         model.fit(X, y, on_epoch=on_epoch)
     seconds = time.perf_counter() - start
     save(model, out, force=force)
@@ -157,7 +159,7 @@ def _table(result: dict[str, Any]) -> "Table":
         ("rows × features", f"{result['rows']} × {result['features']}"),
         ("classes", ", ".join(map(str, result["classes"]))),
         ("favourable class", str(result["favourable"])),
-        ("best epoch", f"{result['best_epoch']} of {result['epochs']}"),
+        ("weights of epoch", f"{result['best_epoch']} of {result['epochs']}"),
         ("time", f"{result['seconds']:.1f} s"),
         *(
             (f"held-out {name.replace('_', ' ')}", f"{metrics[name]:.3f}")

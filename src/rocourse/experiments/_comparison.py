@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+import rocourse
 from rocourse.artifacts import write_file
 from rocourse.datasets import load
 from rocourse.errors import ArtifactError
@@ -127,6 +128,9 @@ def _compute(
 
 def _run_cell(comparison: Comparison, setting: Setting, variant: Variant) -> ComparisonCell:
     options = {**setting.options, **variant.options}
+    # All parameters are stored, not only those that differ: defaults may change, results do not.
+    params = METHODS[variant.method](**options).get_params()
+    del params["schema"], params["random_state"]
 
     def run(seed: int) -> Any:
         dataset = load(setting.dataset, subsets=setting.subsets, seed=seed)
@@ -142,11 +146,12 @@ def _run_cell(comparison: Comparison, setting: Setting, variant: Variant) -> Com
         setting=setting.name,
         variant=variant.name,
         method=variant.method,
-        options=options,
+        options=params,
         result=SeedsResult(tuple(run(seed) for seed in range(comparison.seeds))),
         versions={
             "python": platform.python_version(),
-            **{name: version(name) for name in ("rocourse", "jax", "equinox", "optax", "numpy")},
+            "rocourse": rocourse.__version__,
+            **{name: version(name) for name in ("jax", "equinox", "optax", "numpy")},
         },
         command=f"rocourse reproduce {comparison.name}",
     )

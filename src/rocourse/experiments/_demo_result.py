@@ -82,7 +82,10 @@ class MethodRun:
             },
             "matrices": {
                 "order": list(self.subsets.names),
-                **{name: self.subsets.matrix(name) for name in DEMO_PROTOCOLS},
+                **{
+                    name: [list(line) for line in self.subsets.matrix(name)]
+                    for name in DEMO_PROTOCOLS
+                },
             },
             "unchanged": dict(self.unchanged),
             "subsets": self.subsets.to_dict(),

@@ -13,7 +13,7 @@ from rocourse.experiments._wording import (
     constant_warnings,
     number,
     percent,
-    verdict,
+    verdicts,
 )
 
 
@@ -22,7 +22,7 @@ def demo_renderables(result: DemoResult) -> list[RenderableType]:
     warnings = [Text(f"Beware: {text}", style="yellow") for text in constant_warnings(result)]
     return [
         _metrics(result),
-        Text(verdict(result)),
+        *(Text(sentence) for sentence in verdicts(result)),
         *warnings,
         Text(),
         _samples(result),

@@ -31,7 +31,7 @@ def count(share: float | None, rows: int) -> str:
     return ABSENT if share is None else str(round(share * rows))
 
 
-def verdict(result: DemoResult) -> str:
+def verdicts(result: DemoResult) -> list[str]:
     """What came out for refused applicants, in one sentence per method."""
     sentences = []
     for method in result.methods:
@@ -46,7 +46,7 @@ def verdict(result: DemoResult) -> str:
                 f"{count(method.unchanged['adverse'], scores.rows)} of these applicants without "
                 "any change."
             )
-    return " ".join(sentences)
+    return sentences
 
 
 def constant_warnings(result: DemoResult) -> list[str]:

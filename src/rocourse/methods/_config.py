@@ -59,7 +59,7 @@ class AttackConfig:
 
     steps: int = 7
     unroll: int = 2
-    rate: float = 0.03
+    rate: float = 0.003
     optimizer: InnerOptimizer = "adam"
     norm: Norm = "linf"
     attacker: Attacker = "worst"

@@ -20,9 +20,8 @@ def build_networks(
     predictor = Predictor(
         layout.width, n_classes, encoder=network.encoder, head=network.head, key=predictor_key
     )
-    context = network.encoder[-1] + network.head[-1] + (n_classes if n_classes > 2 else 0)
     generator = Generator(
-        context, layout, widths=network.generator, kind=network.kind, key=generator_key
+        predictor, layout, widths=network.generator, kind=network.kind, key=generator_key
     )
     return predictor, generator
 

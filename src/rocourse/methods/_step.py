@@ -266,13 +266,14 @@ def _movable(predictor: Predictor, attack: AttackConfig) -> Predictor:
     return flags
 
 
-def generator_context(predictor: Predictor, row: Array, target: Array) -> Array:
-    """What the generator sees of one row: z, p and, for many classes, the desired class."""
+def generator_context(
+    predictor: Predictor, generator: Generator, row: Array, target: Array
+) -> Array:
+    """What the generator sees of one row: z, p and, where it asks for it, the desired class."""
     z, p = predictor.embed(row)
-    parts = [z, p]
-    if predictor.n_classes > 2:
-        parts.append(jax.nn.one_hot(target, predictor.n_classes))
-    return jnp.concatenate(parts)
+    if not generator.sees_target:
+        return jnp.concatenate([z, p])
+    return jnp.concatenate([z, p, jax.nn.one_hot(target, predictor.n_classes)])
 
 
 def soft_recourses(
@@ -287,7 +288,7 @@ def soft_recourses(
     layout = constraints.layout
 
     def propose(row: Array, label: Array, row_kept: Array | None) -> Array:
-        context = generator_context(predictor, row, label)
+        context = generator_context(predictor, generator, row, label)
         limits = constraints.limits(row)
         proposal = generator(row, context, limits, layout=layout, kept=row_kept)
         return soften(proposal.continuous, proposal.logits, layout)
@@ -306,7 +307,7 @@ def hard_recourses(
     layout = constraints.layout
 
     def propose(row: Array, label: Array) -> tuple[Array, Array]:
-        context = generator_context(predictor, row, label)
+        context = generator_context(predictor, generator, row, label)
         proposal = generator(row, context, constraints.limits(row), layout=layout)
         return proposal.continuous, harden(proposal.logits, layout)
 

@@ -79,19 +79,23 @@ class Proposal(NamedTuple):
 
 
 class Generator(eqx.Module):
-    """g(x; θ_g): from z and p (and, for many classes, the desired class) to a recourse.
+    """g(x; θ_g): from z and p to a recourse.
 
     `rebuild` is the paper's: every feature is made anew from the bottleneck. `edit` adds a path
-    from the row itself, so that the untrained generator proposes no change.
+    from the row itself, so that the untrained generator proposes no change, and shows the
+    generator the desired class: which way to go turns round at the decision boundary, and a
+    network that must guess it from z and p goes neither way for rows close by. With more than two
+    classes either kind sees the desired class.
     """
 
     hidden: HiddenStack
     output: eqx.nn.Linear
     kind: GeneratorKind = eqx.field(static=True)
+    sees_target: bool = eqx.field(static=True)
 
     def __init__(
         self,
-        context: int,
+        predictor: Predictor,
         layout: Layout,
         *,
         widths: tuple[int, ...],
@@ -99,6 +103,9 @@ class Generator(eqx.Module):
         key: Array,
     ) -> None:
         hidden_key, output_key = jax.random.split(key)
+        self.sees_target = kind == "edit" or predictor.n_classes > 2
+        context = predictor.encoder.width + predictor.head.width
+        context += predictor.n_classes if self.sees_target else 0
         self.hidden = HiddenStack(context, widths, key=hidden_key)
         output = eqx.nn.Linear(self.hidden.width, layout.width, key=output_key)
         if kind == "edit":
