@@ -26,12 +26,15 @@ class NetworkConfig:
     head: tuple[int, ...]
     generator: tuple[int, ...]
     kind: GeneratorKind
+    target_input: bool
     dropout: float
 
     def __post_init__(self) -> None:
         for name in ("encoder", "head", "generator"):
             _require_widths(f"{name}_widths", getattr(self, name))
         _require_one_of("generator", self.kind, GENERATORS)
+        if not isinstance(self.target_input, bool):
+            raise _wrong("target_input", "True or False", self.target_input)
         if not 0.0 <= self.dropout < 1.0:
             raise _wrong("dropout", "at least 0 and below 1", self.dropout)
 
@@ -64,8 +67,10 @@ class AttackConfig:
     norm: Norm = "linf"
     attacker: Attacker = "worst"
     scope: Scope = "full"
+    category_scale: float = 1.0
 
     def __post_init__(self) -> None:
+        _require_number("category_scale", self.category_scale, at_least=0.0)
         _require_count("attack_steps", self.steps)
         _require_count("unroll_steps", self.unroll)
         _require_number("inner_rate", self.rate, above=0.0)

@@ -23,6 +23,8 @@ class CounterNet(RecourseClassifier):
     Args:
         schema: The features and their constraints; None infers it (no constraints) from X in `fit`.
         generator: `rebuild` makes each feature anew from the bottleneck, `edit` changes the row.
+        target_input: Whether the generator sees the desired class beside z and p. The paper's does
+            not; with more than two classes every generator does.
         encoder_widths: Hidden widths of the encoder, the last one being z.
         head_widths: Hidden widths of the head, the last one being p.
         generator_widths: Hidden widths of the generator.
@@ -49,6 +51,7 @@ class CounterNet(RecourseClassifier):
         schema: Schema | None = None,
         *,
         generator: GeneratorKind = "edit",
+        target_input: bool = True,
         encoder_widths: tuple[int, ...] = (100, 10),
         head_widths: tuple[int, ...] = (20,),
         generator_widths: tuple[int, ...] = (100,),
@@ -57,7 +60,7 @@ class CounterNet(RecourseClassifier):
         proximity_loss: ProximityLoss = "mse",
         lambda_1: float = 1.0,
         lambda_2: float = 1.0,
-        lambda_3: float = 0.3,
+        lambda_3: float = 0.1,
         learning_rate: float = 0.003,
         batch_size: int = 128,
         epochs: int = 50,
@@ -68,6 +71,7 @@ class CounterNet(RecourseClassifier):
     ) -> None:
         self.schema = schema
         self.generator = generator
+        self.target_input = target_input
         self.encoder_widths = encoder_widths
         self.head_widths = head_widths
         self.generator_widths = generator_widths
@@ -93,6 +97,7 @@ class CounterNet(RecourseClassifier):
                 head=self.head_widths,
                 generator=self.generator_widths,
                 kind=self.generator,
+                target_input=self.target_input,
                 dropout=self.dropout,
             ),
             objective=ObjectiveConfig(

@@ -27,6 +27,8 @@ class RoCourseNet(RecourseClassifier):
     Args:
         schema: The features and their constraints; None infers it (no constraints) from X in `fit`.
         generator: `rebuild` makes each feature anew from the bottleneck, `edit` changes the row.
+        target_input: Whether the generator sees the desired class beside z and p. The paper's does
+            not; with more than two classes every generator does.
         encoder_widths: Hidden widths of the encoder, the last one being z.
         head_widths: Hidden widths of the head, the last one being p.
         generator_widths: Hidden widths of the generator.
@@ -51,6 +53,9 @@ class RoCourseNet(RecourseClassifier):
         norm: The ball that a row's shift lies in, `linf` or `l2`.
         attacker: `worst` ascends, `random` redraws the shift (RoCourseNet-Random).
         scope: What the virtual retraining moves, the `full` predictor or its `head`.
+        category_scale: How many times further than a number a one-hot column may shift. Above 1,
+            the attacker rewrites categories as data corrections do, and the generator learns to
+            lean on them less.
         out_of_range: What to do with values outside the training range, `clip` or `error`.
         random_state: Seed, RandomState or None.
     """
@@ -62,6 +67,7 @@ class RoCourseNet(RecourseClassifier):
         schema: Schema | None = None,
         *,
         generator: GeneratorKind = "edit",
+        target_input: bool = True,
         encoder_widths: tuple[int, ...] = (100, 10),
         head_widths: tuple[int, ...] = (20,),
         generator_widths: tuple[int, ...] = (100,),
@@ -70,7 +76,7 @@ class RoCourseNet(RecourseClassifier):
         proximity_loss: ProximityLoss = "mse",
         lambda_1: float = 1.0,
         lambda_2: float = 1.0,
-        lambda_3: float = 0.3,
+        lambda_3: float = 0.1,
         learning_rate: float = 0.003,
         batch_size: int = 128,
         epochs: int = 50,
@@ -85,11 +91,13 @@ class RoCourseNet(RecourseClassifier):
         norm: Norm = "linf",
         attacker: Attacker = "worst",
         scope: Scope = "full",
+        category_scale: float = 1.0,
         out_of_range: OutOfRange = "clip",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
         self.generator = generator
+        self.target_input = target_input
         self.encoder_widths = encoder_widths
         self.head_widths = head_widths
         self.generator_widths = generator_widths
@@ -113,6 +121,7 @@ class RoCourseNet(RecourseClassifier):
         self.norm = norm
         self.attacker = attacker
         self.scope = scope
+        self.category_scale = category_scale
         self.out_of_range = out_of_range
         self.random_state = random_state
 
@@ -124,6 +133,7 @@ class RoCourseNet(RecourseClassifier):
                 head=self.head_widths,
                 generator=self.generator_widths,
                 kind=self.generator,
+                target_input=self.target_input,
                 dropout=self.dropout,
             ),
             objective=ObjectiveConfig(
@@ -141,6 +151,7 @@ class RoCourseNet(RecourseClassifier):
                 norm=self.norm,
                 attacker=self.attacker,
                 scope=self.scope,
+                category_scale=self.category_scale,
             ),
             epsilon=self.epsilon,
             schedule=self.epsilon_schedule,

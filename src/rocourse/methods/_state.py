@@ -12,6 +12,8 @@ from rocourse.networks import Generator, Predictor
 from rocourse.schema import Layout
 
 
+# Compiled as a whole: layer by layer, the random starts of the weights take seconds to compile.
+@eqx.filter_jit
 def build_networks(
     layout: Layout, n_classes: int, network: NetworkConfig, *, key: jax.Array
 ) -> tuple[Predictor, Generator]:
@@ -21,7 +23,12 @@ def build_networks(
         layout.width, n_classes, encoder=network.encoder, head=network.head, key=predictor_key
     )
     generator = Generator(
-        predictor, layout, widths=network.generator, kind=network.kind, key=generator_key
+        predictor,
+        layout,
+        widths=network.generator,
+        kind=network.kind,
+        target_input=network.target_input,
+        key=generator_key,
     )
     return predictor, generator
 

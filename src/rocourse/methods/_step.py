@@ -5,6 +5,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
@@ -231,9 +232,12 @@ def shifted_predictor(
     movable = _movable(predictor, attack)
     weights, fixed = eqx.partition(predictor, movable)
 
+    scale = np.ones(x.shape[1], np.float32)
+    scale[batch.continuous.shape[1] :] = attack.category_scale
+
     def retrain_loss(moved: Predictor, shifted: Array) -> Array:
         judge = eqx.combine(moved, fixed)
-        return validity_loss(judge, shifted, batch.label, batch.weight, objective)
+        return validity_loss(judge, x + scale * (shifted - x), batch.label, batch.weight, objective)
 
     def attack_loss(moved: Predictor) -> Array:
         judge = eqx.combine(moved, fixed)

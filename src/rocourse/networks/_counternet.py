@@ -82,10 +82,11 @@ class Generator(eqx.Module):
     """g(x; θ_g): from z and p to a recourse.
 
     `rebuild` is the paper's: every feature is made anew from the bottleneck. `edit` adds a path
-    from the row itself, so that the untrained generator proposes no change, and shows the
-    generator the desired class: which way to go turns round at the decision boundary, and a
-    network that must guess it from z and p goes neither way for rows close by. With more than two
-    classes either kind sees the desired class.
+    from the row itself, so that the untrained generator proposes no change.
+
+    With `target_input` (always, for more than two classes) the generator also sees the desired
+    class. Which way to go turns round at the decision boundary, and a network that must guess it
+    from z and p goes neither way for rows close by.
     """
 
     hidden: HiddenStack
@@ -100,10 +101,11 @@ class Generator(eqx.Module):
         *,
         widths: tuple[int, ...],
         kind: GeneratorKind,
+        target_input: bool,
         key: Array,
     ) -> None:
         hidden_key, output_key = jax.random.split(key)
-        self.sees_target = kind == "edit" or predictor.n_classes > 2
+        self.sees_target = target_input or predictor.n_classes > 2
         context = predictor.encoder.width + predictor.head.width
         context += predictor.n_classes if self.sees_target else 0
         self.hidden = HiddenStack(context, widths, key=hidden_key)
