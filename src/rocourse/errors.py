@@ -2,13 +2,14 @@
 
 ```
 RocourseError
-├── SchemaError      (ValueError)   a schema is malformed, or contradicts the rows it is fitted on
-├── DataError        (ValueError)   rows break the rules of their schema
-├── ConfigError      (ValueError)   an option has a value it cannot have
-├── ArtifactError    (ValueError)   what is stored is missing, damaged or of another format
-├── OutputError      (OSError)      an output path exists already or cannot be written
-├── FetchError       (OSError)      a download failed or does not match its checksum
-└── DependencyError  (ImportError)  an optional dependency is not installed
+├── SchemaError      (ValueError)      a schema is malformed, or contradicts the rows it is fitted on
+├── DataError        (ValueError)      rows break the rules of their schema
+├── ConfigError      (ValueError)      an option has a value it cannot have
+├── ArtifactError    (ValueError)      what is stored is missing, damaged or of another format
+├── TrainingError    (ArithmeticError) training led to numbers that are not finite
+├── OutputError      (OSError)         an output path exists already or cannot be written
+├── FetchError       (OSError)         a download failed or does not match its checksum
+└── DependencyError  (ImportError)     an optional dependency is not installed
 ```
 
 Every message is one sentence that names the column or option, the rule, what was received and what
@@ -24,6 +25,7 @@ __all__ = [
     "OutputError",
     "RocourseError",
     "SchemaError",
+    "TrainingError",
 ]
 
 
@@ -45,6 +47,10 @@ class ConfigError(RocourseError, ValueError):
 
 class ArtifactError(RocourseError, ValueError):
     """A stored model or result is missing, damaged or of another format."""
+
+
+class TrainingError(RocourseError, ArithmeticError):
+    """Training led to numbers that are not finite."""
 
 
 class OutputError(RocourseError, OSError):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rocourse.errors import ConfigError, DataError, SchemaError
+from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
 from rocourse.methods import METHODS, CounterNet, RoCourseNet
 from rocourse.schema import Schema
 
@@ -191,20 +191,29 @@ def test_fewer_rows_than_a_batch_make_a_smaller_batch(loans):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"epochs": 0}, "'epochs' must be a whole number of at least 1. Got 0"),
-        ({"generator": "magic"}, "'generator' must be one of 'rebuild', 'edit'. Got 'magic'"),
-        ({"dropout": 1.0}, "'dropout' must be at least 0 and below 1. Got 1.0"),
-        ({"lambda_3": -1.0}, "'lambda_3' must be a number of at least 0. Got -1.0"),
-        ({"inner_rate": 0.0}, "'inner_rate' must be a number above 0. Got 0.0"),
-        ({"norm": "l1"}, "'norm' must be one of 'linf', 'l2'. Got 'l1'"),
+        ({"epochs": 0}, "'epochs' must be a whole number of at least 1: got 0"),
+        ({"generator": "magic"}, "'generator' must be one of 'rebuild', 'edit': got 'magic'"),
+        ({"dropout": 1.0}, "'dropout' must be at least 0 and below 1: got 1.0"),
+        ({"lambda_3": -1.0}, "'lambda_3' must be a number of at least 0: got -1.0"),
+        ({"inner_rate": 0.0}, "'inner_rate' must be a number above 0: got 0.0"),
+        ({"norm": "l1"}, "'norm' must be one of 'linf', 'l2': got 'l1'"),
         ({"encoder_widths": ()}, "'encoder_widths' must be a non-empty tuple"),
-        ({"epsilon": float("nan")}, "'epsilon' must be a number of at least 0. Got nan"),
-        ({"patience": 0}, "'patience' must be a whole number of at least 1. Got 0"),
+        ({"epsilon": float("nan")}, "'epsilon' must be a number of at least 0: got nan"),
+        ({"category_scale": -1.0}, "'category_scale' must be a number of at least 0: got -1.0"),
+        ({"target_input": 1}, "'target_input' must be True or False: got 1"),
+        ({"patience": 0}, "'patience' must be a whole number of at least 1: got 0"),
     ],
 )
 def test_option_with_an_impossible_value_is_refused(params, message, loans):
     with pytest.raises(ConfigError, match=message):
         RoCourseNet(**params).fit(loans.drop(columns="grade"), loans["grade"])
+
+
+def test_training_that_diverges_is_an_error_not_a_model(loans):
+    model = CounterNet(random_state=0, **(SMALL | {"learning_rate": 1e30, "epochs": 3}))
+    with pytest.raises(TrainingError, match="not finite in epoch .*lower 'learning_rate'"):
+        model.fit(loans.drop(columns="grade"), loans["grade"])
+    assert not hasattr(model, "predictor_")
 
 
 def test_target_with_other_classes_than_the_schemas_is_refused(loans, graded_loans):
@@ -223,7 +232,8 @@ def test_training_stays_finite_with_every_attacker(loans):
         {"inner_optimizer": "sgd", "norm": "l2"},
         {"attacker": "random"},
         {"scope": "head", "loss": "cross_entropy", "proximity_loss": "l1"},
-        {"generator": "rebuild"},
+        {"generator": "rebuild", "target_input": False},
+        {"category_scale": 4.0},
     ):
         model = fit(RoCourseNet, loans, epochs=2, **params)
         for leaf in jax.tree.leaves((model.predictor_, model.generator_)):

@@ -27,6 +27,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--data", metavar="SET", help="Run this data set only. Repeat for more."),
     ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option("--variant", metavar="NAME", help="Run this variant only. Repeat for more."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes side by side.")] = 1,
     table: Annotated[
         bool, typer.Option("--table", help="Only print the table of stored results.")
@@ -44,7 +48,7 @@ def reproduce(
     )
 
     output = Output(as_json=as_json, quiet=quiet)
-    comparison = find_comparison(name, data or ())
+    comparison = find_comparison(name, data or (), variant or ())
     folder = out or Path("docs/results") / comparison.name
     if table:
         cells = read_comparison(comparison, folder)

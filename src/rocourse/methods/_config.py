@@ -119,7 +119,9 @@ class TrainingConfig:
 
 
 def _wrong(name: str, rule: str, received: Any) -> ConfigError:
-    return ConfigError(f"The option '{name}' must be {rule}. Got {received!r} instead.")
+    return ConfigError(
+        f"The option '{name}' must be {rule}: got {received!r}; set it to such a value."
+    )
 
 
 def _require_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:

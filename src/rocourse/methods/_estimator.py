@@ -106,7 +106,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         status = np.where(needed, np.where(found, "found", "not_found"), "not_needed")
         return Recourse(
             schema=self.schema_,
-            original=frame[list(self.schema_.names)],
+            original=frame,
             original_rows=rows,
             attempts=settled,
             status=status,
@@ -128,7 +128,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         check_is_fitted(self)
         params = self.get_params(deep=False)
         params.pop("schema")
-        params["random_state"] = self.seed_
+        if not isinstance(self.random_state, int | None):
+            params["random_state"] = self.seed_
         header = {
             "method": self.method,
             "params": {name: _plain(value) for name, value in params.items()},

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from rocourse.errors import TrainingError
 from rocourse.methods._config import TrainingConfig
 from rocourse.methods._state import build_networks
 from rocourse.methods._step import (
@@ -94,6 +95,7 @@ def train(
             key=probe_key,
         )
         record = _record(epoch, epsilon, losses, found)
+        _require_finite(record)
         history.append(record)
         if on_epoch is not None:
             on_epoch(record)
@@ -168,6 +170,15 @@ def _record(epoch: int, epsilon: float, losses: StepLosses, found: ProbeResult) 
     for name, value in found._asdict().items():
         record[f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name] = float(value)
     return record
+
+
+def _require_finite(record: dict[str, float]) -> None:
+    for name, value in record.items():
+        if not math.isfinite(value):
+            raise TrainingError(
+                f"Training must stay finite: {name} was not finite in epoch {record['epoch']}, got "
+                f"{value}; lower 'learning_rate' or 'inner_rate'."
+            )
 
 
 def _score(record: dict[str, float], config: TrainingConfig) -> float:
