@@ -2,7 +2,7 @@
 
 ```
 RocourseError
-├── SchemaError      (ValueError)      a schema is malformed, or contradicts the rows it is fitted on
+├── SchemaError      (ValueError)      a schema is malformed, or contradicts its rows
 ├── DataError        (ValueError)      rows break the rules of their schema
 ├── ConfigError      (ValueError)      an option has a value it cannot have
 ├── ArtifactError    (ValueError)      what is stored is missing, damaged or of another format

@@ -12,7 +12,7 @@ from rocourse.methods import METHODS, CounterNet, RoCourseNet
 
 from .conftest import SMALL, make_schema
 
-QUICK = SMALL | {"epochs": 8, "learning_rate": 0.03}
+QUICK = SMALL | {"epochs": 30, "learning_rate": 0.03}
 
 
 @parametrize_with_checks(

@@ -12,6 +12,9 @@ PAPER: dict[str, dict[str, Any]] = {
         "generator": "rebuild",  # the paper's; `edit` is ours
         "generator_widths": (20,),
         "batch_size": 256,
+        "target_input": False,
+        "proximity_loss": "mse",
+        "lambda_3": 0.1,
         "inner_optimizer": "sgd",  # Algorithm 1 to the letter
         "inner_rate": 0.03,
     },
@@ -22,6 +25,9 @@ PAPER: dict[str, dict[str, Any]] = {
         "learning_rate": 0.01,
         "generator_widths": (50,),
         "lambda_2": 0.2,
+        "target_input": False,
+        "proximity_loss": "mse",
+        "lambda_3": 0.1,
         "inner_optimizer": "sgd",
         "inner_rate": 0.01,
     },
@@ -31,6 +37,9 @@ PAPER: dict[str, dict[str, Any]] = {
         "head_widths": (10,),
         "generator_widths": (10,),
         "lambda_2": 0.2,
+        "target_input": False,
+        "proximity_loss": "mse",
+        "lambda_3": 0.1,
         "inner_optimizer": "sgd",
         "inner_rate": 0.03,
     },
@@ -41,10 +50,6 @@ DEMO: dict[str, Any] = {
     # 675 rows in the default batches of 128 are six steps an epoch; smaller ones learn sooner.
     "batch_size": 64,
     "epochs": 30,
-    # At the default price a change costs so little that every applicant is sent to a corner of what
-    # is allowed: four months, 250 DM. A higher one by L1 gives advice that can be followed.
-    "proximity_loss": "l1",
-    "lambda_3": 1.0,
 }
 """The settings of the demo, for both methods."""
 

@@ -69,8 +69,9 @@ _LOAN = Setting(
 
 # Every variant names its attack in full: what was measured stays what it was when defaults change.
 _ADAM = {"inner_optimizer": "adam", "inner_rate": 0.003, "epsilon": 0.1, "category_scale": 1.0}
-_EDIT = {"generator": "edit", "lambda_3": 0.1}
-_DEAR = {"generator": "edit", "lambda_3": 0.3}  # three times the paper's price of a change
+_EDIT = {"generator": "edit", "proximity_loss": "mse", "lambda_3": 0.1}
+# Three times the paper's price of a change.
+_DEAR = {"generator": "edit", "proximity_loss": "mse", "lambda_3": 0.3}
 # An L1 price: small changes cost as much a step as large ones, so few features change.
 _SPARSE = {"generator": "edit", "proximity_loss": "l1", "lambda_3": 1.0}
 # The paper's generator, with its hidden width for German Credit on all sets.
@@ -78,6 +79,7 @@ _REBUILD = {
     "generator": "rebuild",
     "target_input": False,
     "generator_widths": (20,),
+    "proximity_loss": "mse",
     "lambda_3": 0.1,
 }
 
@@ -122,6 +124,7 @@ _TWO_NUMBERS = {
     "head_widths": (10,),
     "learning_rate": 0.01,
     "epochs": 40,
+    "proximity_loss": "mse",
 }
 
 SIMULATED = Comparison(

@@ -77,7 +77,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        chosen = np.argmax(self.predict_proba(X), axis=1)
+        labels: np.ndarray = self.classes_[chosen]
         return labels
 
     def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
@@ -170,14 +171,16 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         if isinstance(X, pd.DataFrame):
             if self.schema is None:
                 validate_data(self, X, reset=fitting, skip_check_array=True)
-                return X
+                # As scikit-learn has it, columns without text names are columns without names.
+                named = all(isinstance(column, str) for column in X.columns)
+                return X if named else X.set_axis(_made_up_names(X.shape[1]), axis=1)
             if fitting:
                 self.n_features_in_ = len(self.schema.features)
                 self.feature_names_in_ = np.asarray(self.schema.names, dtype=object)
             return X
         array = validate_data(self, X, reset=fitting, dtype=np.float64)
         if self.schema is None or not fitting and not hasattr(self, "feature_names_in_"):
-            return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+            return pd.DataFrame(array, columns=_made_up_names(array.shape[1]))
         if array.shape[1] != len(self.schema.features):
             raise DataError(
                 f"The schema has {len(self.schema.features)} features, but the array has "
@@ -250,6 +253,10 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
                 f"{_plain(unknown[0])!r}; ask for a class that the model was trained on."
             )
         return np.searchsorted(self.classes_, wanted)
+
+
+def _made_up_names(n: int) -> list[str]:
+    return [f"x{i}" for i in range(n)]
 
 
 def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:
