@@ -11,6 +11,10 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 
+# What JAX has compiled is shared by the test workers and kept for later runs.
+export JAX_COMPILATION_CACHE_DIR := $(abspath $(VENV))/.jax-cache
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.2
+
 .PHONY: help demo test lint format clean
 .DEFAULT_GOAL := help
 
@@ -44,9 +48,6 @@ lint: $(DEV_READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# Both workers, and later runs, share what JAX has compiled.
-test: export JAX_COMPILATION_CACHE_DIR = $(abspath $(VENV))/.jax-cache
-test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.2
 test: lint
 	$(BIN)/python -m pytest -q -n 2
 

@@ -2,13 +2,7 @@
 
 from typing import Any, ClassVar
 
-from rocourse.methods._config import (
-    Loss,
-    NetworkConfig,
-    ObjectiveConfig,
-    ProximityLoss,
-    TrainingConfig,
-)
+from rocourse.methods._config import Loss, ProximityLoss, TrainingConfig
 from rocourse.methods._estimator import OutOfRange, RecourseClassifier
 from rocourse.networks import GeneratorKind
 from rocourse.schema import Schema
@@ -91,28 +85,5 @@ class CounterNet(RecourseClassifier):
 
     def training_config(self) -> TrainingConfig:
         """The validated configuration that the parameters stand for."""
-        return TrainingConfig(
-            network=NetworkConfig(
-                encoder=self.encoder_widths,
-                head=self.head_widths,
-                generator=self.generator_widths,
-                kind=self.generator,
-                target_input=self.target_input,
-                dropout=self.dropout,
-            ),
-            objective=ObjectiveConfig(
-                lambda_1=self.lambda_1,
-                lambda_2=self.lambda_2,
-                lambda_3=self.lambda_3,
-                loss=self.loss,
-                proximity=self.proximity_loss,
-            ),
-            attack=None,
-            epsilon=0.1,
-            schedule="linear",
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            epochs=self.epochs,
-            validation_fraction=self.validation_fraction,
-            patience=self.patience,
-        )
+        # ε only measures: it is the radius of the attack behind the history's robust validity.
+        return self._config(None, epsilon=0.1, schedule="linear")

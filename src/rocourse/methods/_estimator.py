@@ -14,10 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from rocourse.errors import DataError, SchemaError
-from rocourse.methods._config import TrainingConfig
+from rocourse.methods._config import (
+    AttackConfig,
+    Loss,
+    NetworkConfig,
+    ObjectiveConfig,
+    ProximityLoss,
+    Schedule,
+    TrainingConfig,
+)
 from rocourse.methods._inference import predict_probabilities, propose_rows
 from rocourse.methods._state import network_tensors, restore_networks
 from rocourse.methods._training import EpochCallback, train
+from rocourse.networks import GeneratorKind
 from rocourse.schema import Recourse, Rows, Schema, Target
 from rocourse.schema.constraints import ConstraintLayer
 
@@ -37,9 +46,57 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
     random_state: Any
     classes_: np.ndarray
 
+    # The parameters that all methods share; scikit-learn wants them spelt out in each `__init__`.
+    generator: GeneratorKind
+    target_input: bool
+    encoder_widths: tuple[int, ...]
+    head_widths: tuple[int, ...]
+    generator_widths: tuple[int, ...]
+    dropout: float
+    loss: Loss
+    proximity_loss: ProximityLoss
+    lambda_1: float
+    lambda_2: float
+    lambda_3: float
+    learning_rate: float
+    batch_size: int
+    epochs: int
+    validation_fraction: float
+    patience: int | None
+
     @abstractmethod
     def training_config(self) -> TrainingConfig:
         """The validated configuration that the parameters stand for."""
+
+    def _config(
+        self, attack: AttackConfig | None, *, epsilon: float, schedule: Schedule
+    ) -> TrainingConfig:
+        """The shared parameters with a method's own attack."""
+        return TrainingConfig(
+            network=NetworkConfig(
+                encoder=self.encoder_widths,
+                head=self.head_widths,
+                generator=self.generator_widths,
+                kind=self.generator,
+                target_input=self.target_input,
+                dropout=self.dropout,
+            ),
+            objective=ObjectiveConfig(
+                lambda_1=self.lambda_1,
+                lambda_2=self.lambda_2,
+                lambda_3=self.lambda_3,
+                loss=self.loss,
+                proximity=self.proximity_loss,
+            ),
+            attack=attack,
+            epsilon=epsilon,
+            schedule=schedule,
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            epochs=self.epochs,
+            validation_fraction=self.validation_fraction,
+            patience=self.patience,
+        )
 
     def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
         """Trains predictor and generator together.

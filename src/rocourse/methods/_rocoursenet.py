@@ -6,8 +6,6 @@ from rocourse.attack import Attacker, InnerOptimizer, Norm
 from rocourse.methods._config import (
     AttackConfig,
     Loss,
-    NetworkConfig,
-    ObjectiveConfig,
     ProximityLoss,
     Schedule,
     Scope,
@@ -127,37 +125,14 @@ class RoCourseNet(RecourseClassifier):
 
     def training_config(self) -> TrainingConfig:
         """The validated configuration that the parameters stand for."""
-        return TrainingConfig(
-            network=NetworkConfig(
-                encoder=self.encoder_widths,
-                head=self.head_widths,
-                generator=self.generator_widths,
-                kind=self.generator,
-                target_input=self.target_input,
-                dropout=self.dropout,
-            ),
-            objective=ObjectiveConfig(
-                lambda_1=self.lambda_1,
-                lambda_2=self.lambda_2,
-                lambda_3=self.lambda_3,
-                loss=self.loss,
-                proximity=self.proximity_loss,
-            ),
-            attack=AttackConfig(
-                steps=self.attack_steps,
-                unroll=self.unroll_steps,
-                rate=self.inner_rate,
-                optimizer=self.inner_optimizer,
-                norm=self.norm,
-                attacker=self.attacker,
-                scope=self.scope,
-                category_scale=self.category_scale,
-            ),
-            epsilon=self.epsilon,
-            schedule=self.epsilon_schedule,
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            epochs=self.epochs,
-            validation_fraction=self.validation_fraction,
-            patience=self.patience,
+        attack = AttackConfig(
+            steps=self.attack_steps,
+            unroll=self.unroll_steps,
+            rate=self.inner_rate,
+            optimizer=self.inner_optimizer,
+            norm=self.norm,
+            attacker=self.attacker,
+            scope=self.scope,
+            category_scale=self.category_scale,
         )
+        return self._config(attack, epsilon=self.epsilon, schedule=self.epsilon_schedule)
