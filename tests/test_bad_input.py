@@ -342,6 +342,8 @@ def test_interrupted_training_leaves_nothing(folder):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # A background job of a shell ignores interrupts, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert process.stderr.readline().startswith("epoch 1/1000000 ")

@@ -227,6 +227,14 @@ def test_one_class_only_is_refused(loans):
         CounterNet().fit(loans.drop(columns="grade"), np.zeros(len(loans), int))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_target_that_is_not_a_class_is_refused(value, loans):
+    labels = loans["grade"].astype(float)
+    labels.iloc[3] = value
+    with pytest.raises(DataError, match="target must .* got (NaN|inf)"):
+        CounterNet().fit(loans.drop(columns="grade"), labels)
+
+
 def test_training_stays_finite_with_every_attacker(loans):
     for params in (
         {"inner_optimizer": "sgd", "norm": "l2"},

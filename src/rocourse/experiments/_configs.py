@@ -64,6 +64,7 @@ ATTACK_OPTIONS = frozenset(
     {
         "attack_steps",
         "attacker",
+        "category_scale",
         "epsilon",
         "epsilon_schedule",
         "inner_optimizer",

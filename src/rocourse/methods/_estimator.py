@@ -251,17 +251,22 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         values = column_or_1d(y, warn=True)
-        check_classification_targets(values)
         if len(values) != n_rows:
             raise DataError(
                 f"The target must have one class a row: got {len(values)} classes for {n_rows} "
                 "rows; align X and y."
             )
-        if pd.isna(values).any():
+        missing = pd.isna(values)
+        if missing.any():
             raise DataError(
-                f"The target must not be missing: got NaN in {int(pd.isna(values).sum())} rows; "
-                "drop or label them."
+                f"The target must not be missing: got NaN in {int(missing.sum())} rows; drop or "
+                "label them."
             )
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise DataError(
+                "The target must be finite: got infinity (inf); drop or label the rows."
+            )
+        check_classification_targets(values)
         self.classes_, labels = np.unique(values, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(
