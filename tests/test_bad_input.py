@@ -332,18 +332,24 @@ def test_options_that_cannot_be(applicants):
             estimator.fit(rows, labels)
 
 
+# A background job of a shell ignores interrupts, and so do its children unless they say otherwise.
+HEED_INTERRUPTS = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("rocourse.cli", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_interrupted_training_leaves_nothing(folder):
     """A real interrupt of a real process, once it says that the first epoch is over."""
     before = snapshot(folder)
     process = subprocess.Popen(
-        [sys.executable, "-m", "rocourse.cli", "train", "good.csv", "--target=loan", "--out=new"]
+        [sys.executable, "-c", HEED_INTERRUPTS, "train", "good.csv", "--target=loan", "--out=new"]
         + [*TINY_OPTIONS, "--set=epochs=1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # A background job of a shell ignores interrupts, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert process.stderr.readline().startswith("epoch 1/1000000 ")
