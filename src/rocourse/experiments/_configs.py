@@ -50,6 +50,8 @@ DEMO: dict[str, Any] = {
     # 675 rows in the default batches of 128 are six steps an epoch; smaller ones learn sooner.
     "batch_size": 64,
     "epochs": 30,
+    # Twice the default price: advice changes three or four features of nine.
+    "lambda_3": 1.0,
 }
 """The settings of the demo, for both methods."""
 

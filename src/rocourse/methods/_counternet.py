@@ -54,7 +54,7 @@ class CounterNet(RecourseClassifier):
         proximity_loss: ProximityLoss = "l1",
         lambda_1: float = 1.0,
         lambda_2: float = 1.0,
-        lambda_3: float = 1.0,
+        lambda_3: float = 0.5,
         learning_rate: float = 0.003,
         batch_size: int = 128,
         epochs: int = 50,
