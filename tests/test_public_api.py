@@ -21,7 +21,14 @@ PUBLIC = {
         "load",
         "save",
     },
-    "rocourse.artifacts": {"check_file_path", "check_model_path", "load", "save", "write_file"},
+    "rocourse.artifacts": {
+        "check_file_path",
+        "check_model_path",
+        "check_parents",
+        "load",
+        "save",
+        "write_file",
+    },
     "rocourse.attack": {
         "ATTACKERS",
         "INNER_OPTIMIZERS",

@@ -1,6 +1,13 @@
 """Models and results on disk, written whole or not at all."""
 
-from rocourse.artifacts._files import check_file_path, write_file
+from rocourse.artifacts._files import check_file_path, check_parents, write_file
 from rocourse.artifacts._model import check_model_path, load, save
 
-__all__ = ["check_file_path", "check_model_path", "load", "save", "write_file"]
+__all__ = [
+    "check_file_path",
+    "check_model_path",
+    "check_parents",
+    "load",
+    "save",
+    "write_file",
+]

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+from rocourse.artifacts import check_parents
 from rocourse.errors import OutputError
 
 _RESULT_FILE = "result.json"
@@ -23,40 +24,23 @@ def check_result_folder(out: Path, format_name: str) -> None:
     """
     out = Path(out)
     if not os.path.lexists(out):
-        _check_parents(out)
+        check_parents(out, out.absolute())
         return
     if not out.is_dir():
         raise OutputError(
             f"Output path {str(out)!r} must be a directory, but it is a file; choose another path."
         )
     if not os.access(out, os.R_OK | os.W_OK | os.X_OK):
-        _refuse_unwritable(out, out)
+        raise OutputError(
+            f"Output path {str(out)!r} must be writable, but {str(out)!r} is not; choose another "
+            "path or change its permissions."
+        )
     if any(out.iterdir()) and _stored_format(out / _RESULT_FILE) != format_name:
         raise OutputError(
             f"Output path {str(out)!r} must be new, empty, or hold an earlier result of the same "
             f"kind, but it holds other files and no {_RESULT_FILE} of format {format_name!r}; "
             "choose another path."
         )
-
-
-def _check_parents(out: Path) -> None:
-    parent = out.absolute().parent
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir():
-        raise OutputError(
-            f"Output path {str(out)!r} must lie in a directory, but {str(parent)!r} is a file; "
-            "choose another path."
-        )
-    if not os.access(parent, os.W_OK | os.X_OK):
-        _refuse_unwritable(out, parent)
-
-
-def _refuse_unwritable(out: Path, where: Path) -> None:
-    raise OutputError(
-        f"Output path {str(out)!r} must be writable, but {str(where)!r} is not; choose another "
-        "path or change its permissions."
-    )
 
 
 def _stored_format(path: Path) -> object:

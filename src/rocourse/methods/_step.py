@@ -147,7 +147,7 @@ def probe(
         predictor, x, batch, soft, target, config.attack, objective, epsilon, key=attack_key
     )
     continuous, categories = hard_recourses(predictor, generator, x, target, constraints)
-    hard = jax.vmap(lambda c, k: expand(c, k, layout))(continuous, categories)
+    hard = expand_rows(batch._replace(continuous=continuous, categories=categories), layout)
 
     def share(hits: Array) -> Array:
         return weighted_mean(hits.astype(x.dtype), batch.weight)

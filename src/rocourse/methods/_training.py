@@ -1,4 +1,4 @@
-"""Training: epochs over shuffled batches, held-out figures, stopping, the best weights kept."""
+"""Training: epochs over shuffled batches, held-out figures, stopping."""
 
 import math
 from collections.abc import Callable
@@ -134,7 +134,7 @@ def _run_epoch(
     batch_size: int,
     *,
     key: jax.Array,
-) -> tuple[TrainState, StepLosses]:
+) -> tuple[TrainState, dict[str, float]]:
     # Few rows make a smaller batch, of a power of two so that tables of like size share a shape.
     size = min(batch_size, 1 << (len(order) - 1).bit_length())
     starts = range(0, len(order), size)
@@ -145,8 +145,12 @@ def _run_epoch(
         batch = _batch(rows, labels, order[start : start + size], size)
         state, batch_losses = train_step(state, batch, radius, constraints, step, key=batch_key)
         losses.append(batch_losses)
-    means = [float(np.mean(jax.device_get(column))) for column in zip(*losses, strict=True)]
-    return state, StepLosses(*(jnp.float32(mean) for mean in means))
+    columns = zip(*jax.device_get(losses), strict=True)
+    means = {
+        name: float(np.mean(column))
+        for name, column in zip(StepLosses._fields, columns, strict=True)
+    }
+    return state, means
 
 
 def _batch(rows: Rows, labels: np.ndarray, indices: np.ndarray, size: int) -> Batch:
@@ -164,9 +168,10 @@ def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
     return _batch(rows, labels, indices, size)
 
 
-def _record(epoch: int, epsilon: float, losses: StepLosses, found: ProbeResult) -> dict[str, float]:
-    record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon}
-    record |= {name: float(value) for name, value in losses._asdict().items()}
+def _record(
+    epoch: int, epsilon: float, losses: dict[str, float], found: ProbeResult
+) -> dict[str, float]:
+    record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon, **losses}
     for name, value in found._asdict().items():
         record[f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name] = float(value)
     return record
