@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rocourse.methods import CounterNet, RoCourseNet
+from rocourse.methods import METHODS, RoCourseNet
 from rocourse.schema import Schema
 
 # One shape of network and batch everywhere: the compiled steps are shared by all tests.
@@ -16,6 +16,7 @@ SMALL = {
     "epochs": 12,
     "learning_rate": 0.01,
 }
+POST_HOC = {"generator_epochs": 12, "generator_learning_rate": 0.01}
 
 
 def make_loans(n, *, seed, n_classes=2):
@@ -55,20 +56,39 @@ def graded_loans():
     return make_loans(400, seed=0, n_classes=3)
 
 
+def small(cls, **params):
+    """The small settings that a method has, with others set besides."""
+    known, settings = cls().get_params(), SMALL | POST_HOC
+    return {name: value for name, value in settings.items() if name in known} | params
+
+
 def fit(cls, frame, **params):
     schema = make_schema(frame)
-    model = cls(schema=schema, random_state=0, **(SMALL | params))
+    model = cls(schema=schema, random_state=0, **small(cls, **params))
     return model.fit(frame.drop(columns="grade"), frame["grade"])
 
 
 @pytest.fixture(scope="session")
-def counternet(loans):
-    return fit(CounterNet, loans)
+def fitted(loans):
+    """Fitted models of all methods by name, each made when it is first asked for."""
+    models = {}
+
+    def get(name):
+        if name not in models:
+            models[name] = fit(METHODS[name], loans)
+        return models[name]
+
+    return get
 
 
 @pytest.fixture(scope="session")
-def rocoursenet(loans):
-    return fit(RoCourseNet, loans)
+def counternet(fitted):
+    return fitted("counternet")
+
+
+@pytest.fixture(scope="session")
+def rocoursenet(fitted):
+    return fitted("rocoursenet")
 
 
 @pytest.fixture(scope="session")

@@ -31,10 +31,32 @@ def test_multi_class_losses_equal_their_closed_forms():
     np.testing.assert_allclose(entropy, log_loss([1], [shares], labels=[0, 1, 2]), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("shares", "label", "loss"),
+    [
+        ([0.3, 0.7], 1, 0.0),
+        ([0.7, 0.3], 1, 0.565),
+        ([0.5, 0.5], 0, 0.165),
+        ([0.45, 0.55], 1, 0.065),
+    ],
+)
+def test_hinge_asks_for_a_lead_of_0_165_over_the_other_class(shares, label, loss):
+    logit = np.log(shares[1] / shares[0])
+    found = class_loss(jnp.array([logit]), jnp.int32(label), kind="hinge")
+    np.testing.assert_allclose(found, loss, atol=1e-6)
+
+
+def test_hinge_of_many_classes_looks_at_the_runner_up():
+    shares = np.array([0.5, 0.2, 0.3])
+    found = [class_loss(jnp.log(shares), jnp.int32(label), kind="hinge") for label in range(3)]
+    np.testing.assert_allclose(found, [0.0, 0.465, 0.365], atol=1e-6)
+
+
 def test_proximity_is_the_mean_over_features():
     a, b = jnp.array([0.0, 1.0, 0.0, 0.5]), jnp.array([1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(proximity_loss(a, b, kind="l1"), 2.5 / 4)
     np.testing.assert_allclose(proximity_loss(a, b, kind="mse"), 2.25 / 4)
+    np.testing.assert_allclose(proximity_loss(a, b, kind="l1_sum"), 2.5)
 
 
 def test_weighted_mean_ignores_filling_rows():

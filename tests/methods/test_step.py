@@ -6,26 +6,30 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rocourse.methods import CounterNet, RoCourseNet, _step
-from rocourse.methods._config import AttackConfig, ObjectiveConfig
-from rocourse.methods._state import build_networks
-from rocourse.methods._step import Batch, StepConfig, new_state, shifted_predictor, train_step
+from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet, _step
+from rocourse.methods._batch import Batch, expand_rows
+from rocourse.methods._config import AttackConfig
+from rocourse.methods._judge import mean_class_loss, shifted_predictor
+from rocourse.methods._recourses import choose_targets, soft_recourses
+from rocourse.methods._state import build_generator, build_predictor
+from rocourse.methods._step import new_state, train_step
 from rocourse.methods._training import train
 from rocourse.schema.constraints import ConstraintLayer
 
-from .conftest import SMALL, make_schema
+from .conftest import SMALL, make_schema, small
 
 
 def set_up(frame, model, n=64):
     schema = make_schema(frame)
-    config = model.training_config()
+    plan = model.training_plan()
     constraints = ConstraintLayer.from_schema(schema)
-    step = StepConfig(config.network, config.objective, config.attack, config.learning_rate)
-    networks = build_networks(schema.layout, 2, config.network, key=jax.random.key(0))
+    step = plan.step()
+    predictor = build_predictor(schema.layout, 2, plan.predictor, key=jax.random.key(0))
+    generator = build_generator(predictor, schema.layout, plan.build, key=jax.random.key(1))
     rows = schema.encode(frame.drop(columns="grade"))[np.arange(n)]
     labels = frame["grade"].to_numpy()[:n].astype(np.int32)
     batch = Batch(rows.continuous, rows.categories, labels, np.ones(n, np.float32))
-    return new_state(*networks, step), batch, constraints, step
+    return new_state(predictor, generator, step), batch, constraints, step
 
 
 def moved(before, after):
@@ -48,6 +52,17 @@ def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, cls
     state, after = run(lambda_2=0.0, lambda_3=0.0)
     assert all(moved(state.predictor, after.predictor))
     assert not any(moved(state.generator, after.generator))
+
+
+@pytest.mark.parametrize("cls", [CFModel, RobustCFModel])
+def test_post_hoc_training_leaves_the_predictor_alone(loans, cls):
+    state, batch, constraints, step = set_up(loans, cls(**small(cls)))
+    after, losses = train_step(
+        state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(1)
+    )
+    assert not any(moved(state.predictor, after.predictor))
+    assert all(moved(state.generator.output, after.generator.output))
+    assert losses.l1 is None
 
 
 def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
@@ -90,14 +105,13 @@ def attacked_loss(model, frame, *, epsilon, seeds=range(4), **attack):
     rows = model.schema_.encode(frame.drop(columns="grade"))
     labels = frame["grade"].to_numpy().astype(np.int32)
     batch = Batch(rows.continuous, rows.categories, labels, np.ones(len(rows), np.float32))
-    config = model.training_config()
     constraints = ConstraintLayer.from_schema(model.schema_)
 
     @eqx.filter_jit
     def measure(key):
-        x = _step.expand_rows(batch, constraints.layout)
-        target = _step.choose_targets(model.predictor_, x, key=key)
-        recourses = _step.soft_recourses(model.predictor_, model.generator_, x, target, constraints)
+        x = expand_rows(batch, constraints.layout)
+        target = choose_targets(model.predictor_, x, key=key)
+        recourses, _ = soft_recourses(model.predictor_, model.generator_, x, target, constraints)
         judge = shifted_predictor(
             model.predictor_,
             x,
@@ -105,11 +119,12 @@ def attacked_loss(model, frame, *, epsilon, seeds=range(4), **attack):
             recourses,
             target,
             AttackConfig(**attack),
-            config.objective,
-            jnp.float32(epsilon),
+            loss="mse",
+            validity="mse",
+            epsilon=jnp.float32(epsilon),
             key=key,
         )
-        return _step.validity_loss(judge, recourses, target, batch.weight, config.objective)
+        return mean_class_loss(judge, recourses, target, batch.weight, "mse")
 
     return float(np.mean([measure(jax.random.key(seed)) for seed in seeds]))
 
@@ -134,11 +149,8 @@ def test_attack_on_the_head_leaves_the_encoder_and_the_original_alone(counternet
     rows = counternet.schema_.encode(loans.drop(columns="grade"))
     labels = loans["grade"].to_numpy().astype(np.int32)
     batch = Batch(rows.continuous, rows.categories, labels, np.ones(len(rows), np.float32))
-    x = _step.expand_rows(batch, counternet.schema_.layout)
+    x = expand_rows(batch, counternet.schema_.layout)
     before = jax.tree.map(np.array, eqx.filter(counternet.predictor_, eqx.is_array))
-    objective = ObjectiveConfig(
-        lambda_1=1.0, lambda_2=1.0, lambda_3=0.1, loss="mse", proximity="mse"
-    )
     for scope in ("head", "full"):
         judge = shifted_predictor(
             counternet.predictor_,
@@ -147,8 +159,9 @@ def test_attack_on_the_head_leaves_the_encoder_and_the_original_alone(counternet
             x,
             1 - labels,
             AttackConfig(scope=scope, steps=2),
-            objective,
-            jnp.float32(0.1),
+            loss="mse",
+            validity="mse",
+            epsilon=jnp.float32(0.1),
             key=jax.random.key(0),
         )
         encoder_moved = moved(counternet.predictor_.encoder, judge.encoder)
@@ -177,6 +190,6 @@ def test_training_step_is_traced_once_for_all_subsets_and_epochs(loans, monkeypa
     for n in (400, 250, 180):
         rows = schema.encode(loans.drop(columns="grade"))[np.arange(n)]
         labels = loans["grade"].to_numpy()[:n].astype(np.int32)
-        train(rows, labels, 2, constraints, model.training_config(), seed=n)
+        train(rows, labels, 2, constraints, model.training_plan(), seed=n)
     # One trace of the step and one of the probe, whose held-out rows are filled up to 64.
     assert len(traces) == 2

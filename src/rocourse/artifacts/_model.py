@@ -4,7 +4,7 @@ A stored model is a directory of two files:
 
 ```
 model.json            the header: method, parameters, schema, classes, history, versions, digests
-weights.safetensors   the tensors of predictor and generator
+weights.safetensors   the tensors of predictor and generator, or what a search needs
 ```
 
 The header carries the SHA-256 of the weights and a digest of itself, so that a model that was cut
@@ -87,8 +87,16 @@ def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) ->
     return Path(path)
 
 
-def load(path: PathLike) -> "RecourseClassifier":
+def load(
+    path: PathLike, *, model: Any = None, generator: Any = None
+) -> "RecourseClassifier":
     """Reads a model that `save` wrote.
+
+    Args:
+        path: The model's directory.
+        model: The explained model, for a method that was fitted with a model of the user's own:
+            that one is not stored.
+        generator: The function that builds the generator, for a method that was fitted with one.
 
     Raises:
         ArtifactError: The model is missing, damaged, altered, or of another format or version.
@@ -99,6 +107,8 @@ def load(path: PathLike) -> "RecourseClassifier":
 
     from rocourse.methods import METHODS
 
+    given = {"model": model, "generator": generator}
+    supplied = {name: value for name, value in given.items() if value is not None}
     method = header.get("method")
     if method not in METHODS:
         raise ArtifactError(
@@ -107,7 +117,7 @@ def load(path: PathLike) -> "RecourseClassifier":
         )
     try:
         history = [_from_json(record) for record in header["history"]]
-        return METHODS[method].from_state({**header, "history": history}, tensors)
+        return METHODS[method].from_state({**header, "history": history}, tensors, **supplied)
     except RocourseError as error:
         raise ArtifactError(f"Model {str(path)!r} cannot be used: {error}") from error
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""`rocourse train`: fit a classifier together with its recourse generator."""
+"""`rocourse train`: fit a classifier and what gives its recourses."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ EXAMPLES = _options.examples(
     "rocourse train applicants.csv --target approved --out model/",
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
+    "rocourse train loans.csv --target paid --method roar --set delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --set epochs=20 --out m/ --force",
 )
 
@@ -32,10 +33,7 @@ def train(
     out: Annotated[
         Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
     ],
-    method: Annotated[
-        Literal["rocoursenet", "counternet"],
-        typer.Option("--method", help="With or without an attacker in training."),
-    ] = "rocoursenet",
+    method: _options.Method = "rocoursenet",
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +91,7 @@ def train(
     fitted_schema, X, y = _read(data, target, schema, drop, wishes)
     model = estimator(schema=fitted_schema, random_state=seed, **parameters)
     start = time.perf_counter()
-    epochs = model.training_config().epochs
+    epochs = model.planned_epochs
     with output.progress() as report:
 
         def on_epoch(record: dict[str, float]) -> None:
@@ -145,7 +143,9 @@ def _read(
 
 def _figures(record: dict[str, float]) -> str:
     shown = ("accuracy", "validity", "robust_validity")
-    return " ".join(f"{name.replace('_', ' ')} {record[name]:.2f}" for name in shown)
+    return " ".join(
+        f"{name.replace('_', ' ')} {record[name]:.2f}" for name in shown if name in record
+    )
 
 
 def _table(result: dict[str, Any]) -> "Table":

@@ -156,7 +156,7 @@ def _run_method(
     def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
         model = estimator(schema=schema, random_state=fit_seed, **parameters)
         label = f"{estimator.__name__}, {_PARTS[subset]} data"
-        epochs = model.training_config().epochs
+        epochs = model.planned_epochs
         progress(label, 0, epochs)
 
         def on_epoch(record: Mapping[str, float]) -> None:

@@ -1,13 +1,35 @@
 """The recourse methods, one file each, all with `fit` and `recourse`."""
 
+from rocourse.methods._cf_model import CFModel, RobustCFModel
 from rocourse.methods._counternet import CounterNet
 from rocourse.methods._estimator import RecourseClassifier
-from rocourse.methods._rocoursenet import RoCourseNet
+from rocourse.methods._parameters import parameter_docs
+from rocourse.methods._rocoursenet import RoCourseNet, RoCourseNetRandom
+from rocourse.methods._vae_cf import VAECF, RobustVAECF
 
 METHODS: dict[str, type[RecourseClassifier]] = {
-    CounterNet.method: CounterNet,
-    RoCourseNet.method: RoCourseNet,
+    cls.method: cls
+    for cls in (
+        CounterNet,
+        RoCourseNet,
+        RoCourseNetRandom,
+        CFModel,
+        RobustCFModel,
+        VAECF,
+        RobustVAECF,
+    )
 }
 """The estimators by the names that the command line and stored models use."""
 
-__all__ = ["METHODS", "CounterNet", "RecourseClassifier", "RoCourseNet"]
+__all__ = [
+    "METHODS",
+    "VAECF",
+    "CFModel",
+    "CounterNet",
+    "RecourseClassifier",
+    "RoCourseNet",
+    "RoCourseNetRandom",
+    "RobustCFModel",
+    "RobustVAECF",
+    "parameter_docs",
+]

@@ -1,10 +1,11 @@
-"""What every jointly trained estimator shares: rows in, predictions and recourses out."""
+"""What every method shares: rows in, predictions and recourses out."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+import jax
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -13,118 +14,124 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from rocourse.errors import DataError, SchemaError
+from rocourse.errors import ArtifactError, DataError, SchemaError
 from rocourse.methods._config import (
-    AttackConfig,
     Loss,
-    NetworkConfig,
-    ObjectiveConfig,
-    ProximityLoss,
-    Schedule,
-    TrainingConfig,
+    PredictorConfig,
+    ScheduleConfig,
+    require_one_of,
 )
-from rocourse.methods._inference import predict_probabilities, propose_rows
-from rocourse.methods._state import network_tensors, restore_networks
-from rocourse.methods._training import EpochCallback, train
-from rocourse.networks import GeneratorKind
+from rocourse.methods._inference import predict_probabilities
+from rocourse.methods._parameters import estimator, param
+from rocourse.methods._state import build_predictor, named_tensors, restore
+from rocourse.methods._training import EpochCallback, EpochRecord
+from rocourse.networks import Predictor
 from rocourse.schema import Recourse, Rows, Schema, Target
 from rocourse.schema.constraints import ConstraintLayer
 
 OutOfRange = Literal["clip", "error"]
+OUT_OF_RANGE: tuple[OutOfRange, ...] = ("clip", "error")
+
+Header = dict[str, Any]
+Tensors = dict[str, np.ndarray]
 
 
-class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Abstract base of the estimators that train a classifier together with its recourses.
+class LearnedState:
+    """What `fit` leaves behind; apart from the parameters, which are fields."""
 
-    Concrete classes add their parameters and say how these make a `TrainingConfig`.
+    classes_: np.ndarray
+    schema_: Schema
+    seed_: int
+    predictor_: Predictor | None
+    """The network that predicts; None where a model of the user's does."""
+    history_: list[EpochRecord]
+    best_epoch_: int
+    n_iter_: int
+
+
+@estimator
+class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Abstract base of the methods: a classifier that says what a row must change.
+
+    Concrete classes add their parameters, and say how they learn and how they propose.
     """
 
     method: ClassVar[str]
 
-    schema: Schema | None
-    out_of_range: OutOfRange
-    random_state: Any
-    classes_: np.ndarray
+    schema: Schema | None = param(
+        default=None,
+        doc="The features and their constraints; None infers it (no constraints) from X in `fit`.",
+        kw_only=False,
+    )
+    encoder_widths: tuple[int, ...] = param(
+        default=(100, 10), doc="Hidden widths of the predictor's encoder, the last one being z."
+    )
+    head_widths: tuple[int, ...] = param(
+        default=(20,), doc="Hidden widths of the predictor's head, the last one being p."
+    )
+    dropout: float = param(default=0.3, doc="Share of hidden units dropped in training.")
+    loss: Loss = param(default="mse", doc="The form of L1 (prediction), `mse` or `cross_entropy`.")
+    learning_rate: float = param(default=0.003, doc="Adam's, for each network.")
+    batch_size: int = param(
+        default=128, doc="Rows a step; fewer rows than this make one smaller batch."
+    )
+    epochs: int = param(default=50, doc="The most epochs to run.")
+    validation_fraction: float = param(
+        default=0.1, doc="Share of the rows held out for stopping and the history."
+    )
+    patience: int | None = param(
+        default=None,
+        doc="Epochs without a better held-out objective before training stops and goes back to the "
+        "best weights; None runs all epochs and keeps the last.",
+    )
+    out_of_range: OutOfRange = param(
+        default="clip", doc="What to do with values outside the training range, `clip` or `error`."
+    )
+    random_state: Any = param(default=None, doc="Seed, RandomState or None.")
 
-    # The parameters that all methods share; scikit-learn wants them spelt out in each `__init__`.
-    generator: GeneratorKind
-    target_input: bool
-    encoder_widths: tuple[int, ...]
-    head_widths: tuple[int, ...]
-    generator_widths: tuple[int, ...]
-    dropout: float
-    loss: Loss
-    proximity_loss: ProximityLoss
-    lambda_1: float
-    lambda_2: float
-    lambda_3: float
-    learning_rate: float
-    batch_size: int
-    epochs: int
-    validation_fraction: float
-    patience: int | None
+    def check_parameters(self) -> None:
+        """Refuses impossible parameters; done first in `fit`."""
+        self._predictor_config()
+        self._schedule()
+        require_one_of("out_of_range", self.out_of_range, OUT_OF_RANGE)
+
+    @property
+    def planned_epochs(self) -> int:
+        """How many epochs `fit` will run at most."""
+        return self.epochs
 
     @abstractmethod
-    def training_config(self) -> TrainingConfig:
-        """The validated configuration that the parameters stand for."""
+    def _learn(self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None) -> None:
+        """Learns from compact rows and class indices; sets all that ends in `_`."""
 
-    def _config(
-        self, attack: AttackConfig | None, *, epsilon: float, schedule: Schedule
-    ) -> TrainingConfig:
-        """The shared parameters with a method's own attack."""
-        return TrainingConfig(
-            network=NetworkConfig(
-                encoder=self.encoder_widths,
-                head=self.head_widths,
-                generator=self.generator_widths,
-                kind=self.generator,
-                target_input=self.target_input,
-                dropout=self.dropout,
-            ),
-            objective=ObjectiveConfig(
-                lambda_1=self.lambda_1,
-                lambda_2=self.lambda_2,
-                lambda_3=self.lambda_3,
-                loss=self.loss,
-                proximity=self.proximity_loss,
-            ),
-            attack=attack,
-            epsilon=epsilon,
-            schedule=schedule,
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            epochs=self.epochs,
-            validation_fraction=self.validation_fraction,
-            patience=self.patience,
-        )
+    @abstractmethod
+    def _propose(self, rows: Rows, target: np.ndarray) -> Rows:
+        """A change for each row that is to give it its target class."""
+
+    @abstractmethod
+    def _learned(self) -> tuple[Header, Tensors]:
+        """What was learned besides the predictor, for `to_state`."""
+
+    @abstractmethod
+    def _restore(self, header: Header, tensors: Tensors) -> None:
+        """The inverse of `_learned`."""
 
     def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
-        """Trains predictor and generator together.
+        """Learns to predict and to give recourse.
 
         Args:
             X: A DataFrame (columns as in the schema), or a numeric array (all continuous).
             y: The class of each row; any two or more labels.
             on_epoch: Called after each epoch with its record, as kept in `history_`.
         """
-        config = self.training_config()
+        self.check_parameters()
         frame = self._frame(X, fitting=True)
         labels = self._learn_classes(y, len(frame))
         self.schema_ = self._fitted_schema(frame, y)
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self._constraints = ConstraintLayer.from_schema(self.schema_)
-        trained = train(
-            rows,
-            labels,
-            len(self.classes_),
-            self._constraints,
-            config,
-            seed=self.seed_,
-            on_epoch=on_epoch,
-        )
-        self.predictor_, self.generator_ = trained.predictor, trained.generator
-        self.history_, self.best_epoch_ = trained.history, trained.best_epoch
-        self.n_iter_ = len(trained.history)
+        self._learn(rows, labels, on_epoch)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -156,7 +163,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         frame = frame[list(self.schema_.names)]
         predicted = np.argmax(self._probabilities(rows), axis=1)
         target = self._targets(desired, predicted)
-        proposed = propose_rows(self.predictor_, self.generator_, rows, target, self._constraints)
+        proposed = self._propose(rows, target)
         needed = target != predicted
         settled = self.schema_.settle(frame, rows, _where(needed, proposed, rows))
         after = self._probabilities(settled)
@@ -181,47 +188,105 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
 
         return rocourse.save(self, path, force=force)
 
-    def to_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_state(self) -> tuple[Header, Tensors]:
         """The fitted model as JSON-able values and named tensors."""
         check_is_fitted(self)
         params = self.get_params(deep=False)
-        params.pop("schema")
+        del params["schema"]
         if not isinstance(self.random_state, int | None):
             params["random_state"] = self.seed_
-        header = {
+        supplied = self._supplied()
+        header: Header = {
             "method": self.method,
-            "params": {name: _plain(value) for name, value in params.items()},
+            "params": {
+                # A model of ours that was explained lives on in its predictor.
+                name: None
+                if name in supplied or isinstance(value, RecourseClassifier)
+                else _plain(value)
+                for name, value in params.items()
+            },
             "schema": self.schema_.to_dict(),
             "named_columns": hasattr(self, "feature_names_in_"),
             "seed": self.seed_,
             "best_epoch": self.best_epoch_,
             "history": self.history_,
         }
-        return header, network_tensors(self.predictor_, self.generator_)
+        if supplied:
+            header["supplied"] = sorted(supplied)
+        learned, tensors = self._learned()
+        if self.predictor_ is not None:
+            # Of the network, not of the parameters: it may be another model's.
+            header["predictor"] = {
+                "encoder": list(self.predictor_.encoder.widths),
+                "head": list(self.predictor_.head.widths),
+            }
+            tensors |= named_tensors(self.predictor_, "predictor")
+        return header | learned, tensors
 
     @classmethod
-    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuilds a fitted model from what `to_state` gave."""
+    def from_state(cls, header: Header, tensors: Tensors, **supplied: Any) -> Self:
+        """Rebuilds a fitted model from what `to_state` gave.
+
+        Args:
+            header: The JSON-able values.
+            tensors: The named tensors.
+            **supplied: Parameters that cannot be stored, by the names in `header["supplied"]`.
+        """
         schema = Schema.from_dict(header["schema"])
         assert schema.target is not None  # to_state always stores one
         params = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in header["params"].items()
         }
-        model = cls(schema=schema, **params)
+        _check_supplied(header.get("supplied", []), supplied)
+        model = cls(schema=schema, **(params | supplied))
+        model.check_parameters()
         model.schema_ = schema
         model.classes_ = np.asarray(schema.target.classes)
         model.n_features_in_ = len(schema.features)
         if header["named_columns"]:
             model.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        model.seed_, model.best_epoch_ = header["seed"], header["best_epoch"]
-        model.history_ = header["history"]
-        model.n_iter_ = len(model.history_)
+        model.seed_ = header["seed"]
+        model._keep_history(header["history"], header["best_epoch"])
         model._constraints = ConstraintLayer.from_schema(schema)
-        model.predictor_, model.generator_ = restore_networks(
-            tensors, schema.layout, len(model.classes_), model.training_config().network
-        )
+        model.predictor_ = None
+        if "predictor" in header:
+            sizes = replace(
+                model._predictor_config(),
+                encoder=tuple(header["predictor"]["encoder"]),
+                head=tuple(header["predictor"]["head"]),
+            )
+            model.predictor_ = restore(
+                tensors,
+                "predictor",
+                lambda: build_predictor(
+                    schema.layout, len(model.classes_), sizes, key=jax.random.key(0)
+                ),
+            )
+        model._restore(header, tensors)
         return model
+
+    def _keep_history(self, history: list[EpochRecord], best_epoch: int) -> None:
+        self.history_, self.best_epoch_ = history, best_epoch
+        self.n_iter_ = len(history)
+
+    def _supplied(self) -> set[str]:
+        """Parameters that only their owner can store: foreign models and functions."""
+        return set()
+
+    def _predictor_config(self) -> PredictorConfig:
+        return PredictorConfig(
+            encoder=self.encoder_widths, head=self.head_widths, dropout=self.dropout, loss=self.loss
+        )
+
+    def _schedule(self) -> ScheduleConfig:
+        return ScheduleConfig(
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            epochs=self.epochs,
+            validation_fraction=self.validation_fraction,
+            patience=self.patience,
+        )
 
     def _frame(self, X: Any, *, fitting: bool) -> pd.DataFrame:
         """The rows as a DataFrame; arrays get made-up column names."""
@@ -297,6 +362,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         return self.schema_.encode(frame, out_of_range=self.out_of_range)
 
     def _probabilities(self, rows: Rows) -> np.ndarray:
+        assert self.predictor_ is not None  # a method that works without one overrides this
         return predict_probabilities(self.predictor_, rows, self.schema_.layout)
 
     def _targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
@@ -326,6 +392,20 @@ def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:
         np.where(condition[:, None], chosen.continuous, other.continuous),
         np.where(condition[:, None], chosen.categories, other.categories),
     )
+
+
+def _check_supplied(wanted: list[str], given: dict[str, Any]) -> None:
+    for name in wanted:
+        if name not in given:
+            raise ArtifactError(
+                f"it was stored without its '{name}', which cannot be written to a file; pass it "
+                f"as {name}=... when loading."
+            )
+    for name in given:
+        if name not in wanted:
+            raise ArtifactError(
+                f"it was stored with its '{name}', but got another one; load it without {name}=..."
+            )
 
 
 def _plain(value: Any) -> Any:

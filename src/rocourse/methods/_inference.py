@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.methods._step import hard_recourses
-from rocourse.networks import Generator, Predictor, probabilities
+from rocourse.methods._recourses import hard_recourses
+from rocourse.networks import Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
 
@@ -21,26 +21,30 @@ _BLOCK_SIZES = (1, 32, 512, 4096)
 def predict_probabilities(predictor: Predictor, rows: Rows, layout: Layout) -> np.ndarray:
     """Class probabilities of compact rows, float32 `[n, n_classes]`."""
 
-    def run(continuous: Array, categories: Array, _: Array) -> tuple[Array]:
+    def run(continuous: Array, categories: Array) -> tuple[Array]:
         return (_predict(predictor, continuous, categories, layout),)
 
-    (result,) = _in_blocks(run, rows, np.zeros(len(rows), np.int32))
+    (result,) = in_blocks(run, rows.continuous, rows.categories)
     return result
 
 
 def propose_rows(
     predictor: Predictor,
-    generator: Generator,
+    generator: RecourseGenerator,
     rows: Rows,
     target: np.ndarray,
     constraints: ConstraintLayer,
+    random: Array | None = None,
 ) -> Rows:
-    """What the generator asks of each row for its target class, as compact rows."""
+    """What the generator asks of each row for its target class, as compact rows.
+
+    `random`, `[n_random]`, makes it draw; None asks for the most likely proposals.
+    """
 
     def run(continuous: Array, categories: Array, wanted: Array) -> tuple[Array, Array]:
-        return _propose(predictor, generator, continuous, categories, wanted, constraints)
+        return _propose(predictor, generator, continuous, categories, wanted, constraints, random)
 
-    continuous, categories = _in_blocks(run, rows, target)
+    continuous, categories = in_blocks(run, rows.continuous, rows.categories, target)
     return Rows(continuous, categories.astype(rows.categories.dtype))
 
 
@@ -55,24 +59,23 @@ def _predict(predictor: Predictor, continuous: Array, categories: Array, layout:
 @eqx.filter_jit
 def _propose(
     predictor: Predictor,
-    generator: Generator,
+    generator: RecourseGenerator,
     continuous: Array,
     categories: Array,
     target: Array,
     constraints: ConstraintLayer,
+    random: Array | None,
 ) -> tuple[Array, Array]:
     x = jax.vmap(lambda c, k: expand(c, k, constraints.layout))(continuous, categories)
-    return hard_recourses(predictor, generator, x, target, constraints)
+    return hard_recourses(predictor, generator, x, target, constraints, random)
 
 
-def _in_blocks(
-    run: Callable[[Array, Array, Array], tuple[Array, ...]], rows: Rows, target: np.ndarray
-) -> list[np.ndarray]:
+def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> list[np.ndarray]:
+    """Runs compiled code on arrays of any length, `[n, ...]`, in blocks of a few fixed sizes."""
     parts = []
-    for start, stop, size in _blocks(len(rows)):
+    for start, stop, size in _blocks(len(columns[0])):
         indices = np.resize(np.arange(start, stop), size)
-        block = (rows.continuous[indices], rows.categories[indices], target[indices])
-        outputs = run(*(jnp.asarray(part) for part in block))
+        outputs = run(*(jnp.asarray(column[indices]) for column in columns))
         parts.append([np.asarray(output)[: stop - start] for output in outputs])
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 

@@ -4,23 +4,32 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.methods._config import Loss, ProximityLoss
+from rocourse.methods._config import ProximityLoss, ValidityLoss
 from rocourse.networks import probabilities
 
+# By how much the desired class must lead the runner-up for the hinge to vanish (Mahajan et al.).
+_HINGE_MARGIN = 0.165
 
-def class_loss(logits: Array, label: Array, *, kind: Loss) -> Array:
+
+def class_loss(logits: Array, label: Array, *, kind: ValidityLoss) -> Array:
     """L(f(x; θ), y) of one row: how far its logits are from the class `label`."""
+    predicted = probabilities(logits)
+    one_hot = jax.nn.one_hot(label, predicted.shape[-1])
     if kind == "mse":
-        predicted = probabilities(logits)
-        return jnp.mean(jnp.square(predicted - jax.nn.one_hot(label, predicted.shape[-1])))
+        return jnp.mean(jnp.square(predicted - one_hot))
+    if kind == "hinge":
+        runner_up = jnp.max(jnp.where(one_hot > 0.5, -1.0, predicted))
+        return jax.nn.relu(runner_up - predicted[label] + _HINGE_MARGIN)
     if logits.shape[-1] == 1:
         logits = jnp.concatenate([jnp.zeros_like(logits), logits])
     return -jax.nn.log_softmax(logits)[label]
 
 
 def proximity_loss(x: Array, recourse: Array, *, kind: ProximityLoss) -> Array:
-    """L(x, x_cf) of one row, the mean over encoded features (L3)."""
+    """L(x, x_cf) of one row (L3): the mean, or the sum, over encoded features."""
     difference = recourse - x
+    if kind == "l1_sum":
+        return jnp.sum(jnp.abs(difference))
     return jnp.mean(jnp.square(difference) if kind == "mse" else jnp.abs(difference))
 
 

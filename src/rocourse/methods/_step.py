@@ -1,45 +1,48 @@
-"""One step of block-wise coordinate descent (the paper's Algorithm 2), compiled once a shape."""
+"""One step of block-wise coordinate descent (the paper's Algorithm 2), compiled once a shape.
 
-from typing import NamedTuple
+The same step trains every parametric method. What differs is data: the generator (any module with
+the signature of `RecourseGenerator`), the objective, whether the predictor moves too (joint
+training) or stands still (post hoc), and the attack whose shifted predictor judges the recourses.
+"""
+
+from typing import Literal, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-import numpy as np
 import optax
 from jax import Array
 
-from rocourse.attack import virtual_data_shift
-from rocourse.methods._config import AttackConfig, NetworkConfig, ObjectiveConfig
+from rocourse.methods._batch import Batch, expand_rows
+from rocourse.methods._config import AttackConfig, ObjectiveConfig, PredictorConfig
+from rocourse.methods._judge import mean_class_loss, shifted_predictor
 from rocourse.methods._objective import class_loss, proximity_loss, weighted_mean
-from rocourse.networks import Generator, Predictor, draw_dropout
-from rocourse.schema import Layout
-from rocourse.schema.constraints import ConstraintLayer, expand, harden, soften
+from rocourse.methods._recourses import (
+    choose_targets,
+    hard_recourses,
+    predict_classes,
+    soft_recourses,
+)
+from rocourse.networks import Predictor, RecourseGenerator, dropout_factors, random_count
+from rocourse.schema.constraints import ConstraintLayer
 
-
-class Batch(NamedTuple):
-    """Compact rows with labels; rows of weight zero only fill the batch up."""
-
-    continuous: Array
-    categories: Array
-    label: Array
-    weight: Array
+Moving = Literal["both", "predictor", "generator"]
 
 
 class TrainState(NamedTuple):
-    """Weights and optimiser states of both blocks."""
+    """Weights and optimiser states of both blocks; no state where a block does not move."""
 
     predictor: Predictor
-    generator: Generator
-    predictor_moments: optax.OptState
-    generator_moments: optax.OptState
+    generator: RecourseGenerator | None
+    predictor_moments: optax.OptState | None
+    generator_moments: optax.OptState | None
 
 
 class StepConfig(NamedTuple):
     """What is fixed when the step is compiled."""
 
-    network: NetworkConfig
-    objective: ObjectiveConfig
+    moving: Moving
+    predictor: PredictorConfig
+    objective: ObjectiveConfig | None
     attack: AttackConfig | None
     learning_rate: float
 
@@ -50,21 +53,25 @@ class StepConfig(NamedTuple):
 
 
 class StepLosses(NamedTuple):
-    """L1 (prediction), L2 (validity under the judge) and L3 (proximity) of a batch."""
+    """L1 (prediction), L2 (validity under the judge), L3 (proximity); None where none moved."""
 
-    l1: Array
-    l2: Array
-    l3: Array
+    l1: Array | None
+    l2: Array | None
+    l3: Array | None
 
 
-def new_state(predictor: Predictor, generator: Generator, config: StepConfig) -> TrainState:
+def new_state(
+    predictor: Predictor, generator: RecourseGenerator | None, config: StepConfig
+) -> TrainState:
     """Fresh optimiser states for given weights."""
-    optimizer = config.optimizer()
+
+    def moments(module: object, still: Moving) -> optax.OptState | None:
+        if config.moving == still:
+            return None
+        return config.optimizer().init(eqx.filter(module, eqx.is_array))
+
     return TrainState(
-        predictor,
-        generator,
-        optimizer.init(eqx.filter(predictor, eqx.is_array)),
-        optimizer.init(eqx.filter(generator, eqx.is_array)),
+        predictor, generator, moments(predictor, "generator"), moments(generator, "predictor")
     )
 
 
@@ -78,43 +85,87 @@ def train_step(
     *,
     key: Array,
 ) -> tuple[TrainState, StepLosses]:
-    """(1) θ on L1; (2) the worst-case θ' from the new θ; (3) θ_g alone on L2 and L3."""
-    predictor_key, target_key, attack_key, generator_key = jax.random.split(key, 4)
-    objective, optimizer = config.objective, config.optimizer()
+    """(1) θ on L1; (2) the worst-case θ' from the new θ; (3) θ_g alone on L2 and L3.
+
+    Post-hoc training takes (1) in one run and (2), (3) in another.
+    """
+    predictor_key, *recourse_keys = jax.random.split(key, 4)
     x = expand_rows(batch, constraints.layout)
-
-    def prediction(predictor: Predictor) -> tuple[Array, Array]:
-        l1 = prediction_loss(predictor, x, batch, config, key=predictor_key)
-        return objective.lambda_1 * l1, l1
-
-    gradient, l1 = eqx.filter_grad(prediction, has_aux=True)(state.predictor)
-    updates, predictor_moments = optimizer.update(gradient, state.predictor_moments)
-    predictor = eqx.apply_updates(state.predictor, updates)
-
-    target = choose_targets(predictor, x, key=target_key)
-    fixed = soft_recourses(predictor, state.generator, x, target, constraints)
-    judge = shifted_predictor(
-        predictor, x, batch, fixed, target, config.attack, objective, epsilon, key=attack_key
-    )
-
-    kept = draw_dropout(
-        config.network.dropout, x.shape[0], state.generator.hidden.units, key=generator_key
-    )
-
-    def recourse(generator: Generator) -> tuple[Array, tuple[Array, Array]]:
-        proposed = soft_recourses(predictor, generator, x, target, constraints, kept)
-        l2 = validity_loss(judge, proposed, target, batch.weight, objective)
-        l3 = distance_loss(x, proposed, batch.weight, objective)
-        return objective.lambda_2 * l2 + objective.lambda_3 * l3, (l2, l3)
-
-    gradient, (l2, l3) = eqx.filter_grad(recourse, has_aux=True)(state.generator)
-    updates, generator_moments = optimizer.update(gradient, state.generator_moments)
-    generator = eqx.apply_updates(state.generator, updates)
-    state = TrainState(predictor, generator, predictor_moments, generator_moments)
+    l1 = l2 = l3 = None
+    if config.moving != "generator":
+        state, l1 = _move_predictor(state, x, batch, config, key=predictor_key)
+    if config.moving != "predictor":
+        state, l2, l3 = _move_generator(
+            state, x, batch, epsilon, constraints, config, keys=recourse_keys
+        )
     return state, StepLosses(l1, l2, l3)
 
 
-class ProbeResult(NamedTuple):
+def _move_predictor(
+    state: TrainState, x: Array, batch: Batch, config: StepConfig, *, key: Array
+) -> tuple[TrainState, Array]:
+    def prediction(predictor: Predictor) -> tuple[Array, Array]:
+        l1 = prediction_loss(predictor, x, batch, config.predictor, key=key)
+        return config.predictor.lambda_1 * l1, l1
+
+    gradient, l1 = eqx.filter_grad(prediction, has_aux=True)(state.predictor)
+    updates, moments = config.optimizer().update(gradient, state.predictor_moments)
+    predictor = eqx.apply_updates(state.predictor, updates)
+    return state._replace(predictor=predictor, predictor_moments=moments), l1
+
+
+def _move_generator(
+    state: TrainState,
+    x: Array,
+    batch: Batch,
+    epsilon: Array,
+    constraints: ConstraintLayer,
+    config: StepConfig,
+    *,
+    keys: list[Array],
+) -> tuple[TrainState, Array, Array]:
+    target_key, attack_key, random_key = keys
+    objective, predictor = config.objective, state.predictor
+    assert state.generator is not None and objective is not None
+    target = choose_targets(predictor, x, key=target_key)
+    fixed, _ = soft_recourses(predictor, state.generator, x, target, constraints)
+    judge = shifted_predictor(
+        predictor,
+        x,
+        batch,
+        fixed,
+        target,
+        config.attack,
+        loss=config.predictor.loss,
+        validity=objective.validity,
+        epsilon=epsilon,
+        key=attack_key,
+    )
+    # All of a batch's random numbers come from one draw: they are slow to compile and to make.
+    count = random_count(state.generator)
+    random = jax.random.uniform(random_key, (x.shape[0], count)) if count else None
+
+    def recourse(generator: RecourseGenerator) -> tuple[Array, tuple[Array, Array]]:
+        proposed, penalties = soft_recourses(predictor, generator, x, target, constraints, random)
+        l2 = mean_class_loss(judge, proposed, target, batch.weight, objective.validity)
+        l3 = distance_loss(x, proposed, batch.weight, objective)
+        penalty = weighted_mean(penalties, batch.weight)
+        return objective.lambda_2 * l2 + objective.lambda_3 * l3 + penalty, (l2, l3)
+
+    gradient, (l2, l3) = eqx.filter_grad(recourse, has_aux=True)(state.generator)
+    updates, moments = config.optimizer().update(gradient, state.generator_moments)
+    generator = eqx.apply_updates(state.generator, updates)
+    return state._replace(generator=generator, generator_moments=moments), l2, l3
+
+
+class PredictionProbe(NamedTuple):
+    """Held-out figures of an epoch that moved the predictor alone."""
+
+    l1: Array
+    accuracy: Array
+
+
+class RecourseProbe(NamedTuple):
     """Held-out figures of one epoch; the attack uses the full ε whatever the schedule."""
 
     l1: Array
@@ -127,24 +178,47 @@ class ProbeResult(NamedTuple):
 
 
 @eqx.filter_jit
-def probe(
+def probe_prediction(
+    predictor: Predictor, batch: Batch, constraints: ConstraintLayer, config: StepConfig
+) -> PredictionProbe:
+    """Judges the predictor on held-out rows."""
+    x = expand_rows(batch, constraints.layout)
+    hits = (predict_classes(predictor, x) == batch.label).astype(x.dtype)
+    return PredictionProbe(
+        l1=prediction_loss(predictor, x, batch, config.predictor, key=None),
+        accuracy=weighted_mean(hits, batch.weight),
+    )
+
+
+@eqx.filter_jit
+def probe_recourses(
     predictor: Predictor,
-    generator: Generator,
+    generator: RecourseGenerator,
     batch: Batch,
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
     *,
     key: Array,
-) -> ProbeResult:
+) -> RecourseProbe:
     """Judges the generator on held-out rows by the unshifted and by an attacked predictor."""
     target_key, attack_key = jax.random.split(key)
     objective, layout = config.objective, constraints.layout
+    assert objective is not None
     x = expand_rows(batch, layout)
     target = choose_targets(predictor, x, key=target_key)
-    soft = soft_recourses(predictor, generator, x, target, constraints)
+    soft, _ = soft_recourses(predictor, generator, x, target, constraints)
     judge = shifted_predictor(
-        predictor, x, batch, soft, target, config.attack, objective, epsilon, key=attack_key
+        predictor,
+        x,
+        batch,
+        soft,
+        target,
+        config.attack,
+        loss=config.predictor.loss,
+        validity=objective.validity,
+        epsilon=epsilon,
+        key=attack_key,
     )
     continuous, categories = hard_recourses(predictor, generator, x, target, constraints)
     hard = expand_rows(batch._replace(continuous=continuous, categories=categories), layout)
@@ -152,10 +226,13 @@ def probe(
     def share(hits: Array) -> Array:
         return weighted_mean(hits.astype(x.dtype), batch.weight)
 
-    return ProbeResult(
-        l1=prediction_loss(predictor, x, batch, config, key=None),
-        l2=validity_loss(predictor, soft, target, batch.weight, objective),
-        robust_l2=validity_loss(judge, soft, target, batch.weight, objective),
+    def validity_loss(by: Predictor) -> Array:
+        return mean_class_loss(by, soft, target, batch.weight, objective.validity)
+
+    return RecourseProbe(
+        l1=prediction_loss(predictor, x, batch, config.predictor, key=None),
+        l2=validity_loss(predictor),
+        robust_l2=validity_loss(judge),
         l3=distance_loss(x, soft, batch.weight, objective),
         accuracy=share(predict_classes(predictor, x) == batch.label),
         validity=share(predict_classes(predictor, hard) == target),
@@ -163,156 +240,22 @@ def probe(
     )
 
 
-def expand_rows(batch: Batch, layout: Layout) -> Array:
-    """Compact rows as encoded vectors, `[n, width]`."""
-    return jax.vmap(lambda c, k: expand(c, k, layout))(batch.continuous, batch.categories)
-
-
 def prediction_loss(
-    predictor: Predictor, x: Array, batch: Batch, config: StepConfig, *, key: Array | None
+    predictor: Predictor, x: Array, batch: Batch, config: PredictorConfig, *, key: Array | None
 ) -> Array:
     """L1 over a batch; with a key, under dropout."""
     kept = None
-    if key is not None:
-        kept = draw_dropout(config.network.dropout, x.shape[0], predictor.units, key=key)
+    if key is not None and config.dropout > 0.0:
+        random = jax.random.uniform(key, (x.shape[0], predictor.units))
+        kept = dropout_factors(random, config.dropout)
     logits = jax.vmap(predictor, in_axes=(0, None if kept is None else 0))(x, kept)
-    kind = config.objective.loss
-    losses = jax.vmap(lambda row, label: class_loss(row, label, kind=kind))(logits, batch.label)
-    return weighted_mean(losses, batch.weight)
-
-
-def validity_loss(
-    judge: Predictor, recourses: Array, target: Array, weight: Array, objective: ObjectiveConfig
-) -> Array:
-    """L2 over a batch: how far the judge is from the target class on the recourses."""
-    losses = jax.vmap(lambda row, label: class_loss(judge(row), label, kind=objective.loss))(
-        recourses, target
+    losses = jax.vmap(lambda row, label: class_loss(row, label, kind=config.loss))(
+        logits, batch.label
     )
-    return weighted_mean(losses, weight)
+    return weighted_mean(losses, batch.weight)
 
 
 def distance_loss(x: Array, recourses: Array, weight: Array, objective: ObjectiveConfig) -> Array:
     """L3 over a batch."""
     losses = jax.vmap(lambda a, b: proximity_loss(a, b, kind=objective.proximity))(x, recourses)
     return weighted_mean(losses, weight)
-
-
-def predict_classes(predictor: Predictor, x: Array) -> Array:
-    """The class index each encoded row is given, `[n]`."""
-    logits = jax.vmap(predictor)(x)
-    if logits.shape[-1] == 1:
-        return (logits[:, 0] > 0.0).astype(jnp.int32)
-    return jnp.argmax(logits, axis=-1).astype(jnp.int32)
-
-
-def choose_targets(predictor: Predictor, x: Array, *, key: Array) -> Array:
-    """The class to train each row's recourse for: the other of two, any other of many."""
-    predicted = predict_classes(predictor, x)
-    if predictor.n_classes == 2:
-        return 1 - predicted
-    step = jax.random.randint(key, predicted.shape, 1, predictor.n_classes)
-    return (predicted + step) % predictor.n_classes
-
-
-def shifted_predictor(
-    predictor: Predictor,
-    x: Array,
-    batch: Batch,
-    recourses: Array,
-    target: Array,
-    attack: AttackConfig | None,
-    objective: ObjectiveConfig,
-    epsilon: Array,
-    *,
-    key: Array,
-) -> Predictor:
-    """The predictor that judges the recourses: attacked, or as it is where there is no attack."""
-    if attack is None:
-        return predictor
-    movable = _movable(predictor, attack)
-    weights, fixed = eqx.partition(predictor, movable)
-
-    scale = np.ones(x.shape[1], np.float32)
-    scale[batch.continuous.shape[1] :] = attack.category_scale
-
-    def retrain_loss(moved: Predictor, shifted: Array) -> Array:
-        judge = eqx.combine(moved, fixed)
-        return validity_loss(judge, x + scale * (shifted - x), batch.label, batch.weight, objective)
-
-    def attack_loss(moved: Predictor) -> Array:
-        judge = eqx.combine(moved, fixed)
-        return validity_loss(judge, recourses, target, batch.weight, objective)
-
-    shift = virtual_data_shift(
-        retrain_loss,
-        attack_loss,
-        weights,
-        x,
-        key=key,
-        epsilon=epsilon,
-        steps=attack.steps,
-        unroll=attack.unroll,
-        rate=attack.rate,
-        optimizer=attack.optimizer,
-        norm=attack.norm,
-        attacker=attack.attacker,
-    )
-    judge: Predictor = eqx.combine(shift.params, fixed)
-    return judge
-
-
-def _movable(predictor: Predictor, attack: AttackConfig) -> Predictor:
-    """Which weights the attacker may move, as a pytree of flags."""
-    flags: Predictor = jax.tree.map(eqx.is_array, predictor)
-    if attack.scope == "head":
-        still = jax.tree.map(lambda _: False, flags.encoder)
-        flags = eqx.tree_at(lambda p: p.encoder, flags, still)
-    return flags
-
-
-def generator_context(
-    predictor: Predictor, generator: Generator, row: Array, target: Array
-) -> Array:
-    """What the generator sees of one row: z, p and, where it asks for it, the desired class."""
-    z, p = predictor.embed(row)
-    if not generator.sees_target:
-        return jnp.concatenate([z, p])
-    return jnp.concatenate([z, p, jax.nn.one_hot(target, predictor.n_classes)])
-
-
-def soft_recourses(
-    predictor: Predictor,
-    generator: Generator,
-    x: Array,
-    target: Array,
-    constraints: ConstraintLayer,
-    kept: Array | None = None,
-) -> Array:
-    """Recourses with softmax categories, `[n, width]`; with factors `kept`, under dropout."""
-    layout = constraints.layout
-
-    def propose(row: Array, label: Array, row_kept: Array | None) -> Array:
-        context = generator_context(predictor, generator, row, label)
-        limits = constraints.limits(row)
-        proposal = generator(row, context, limits, layout=layout, kept=row_kept)
-        return soften(proposal.continuous, proposal.logits, layout)
-
-    return jax.vmap(propose, in_axes=(0, 0, None if kept is None else 0))(x, target, kept)
-
-
-def hard_recourses(
-    predictor: Predictor,
-    generator: Generator,
-    x: Array,
-    target: Array,
-    constraints: ConstraintLayer,
-) -> tuple[Array, Array]:
-    """Recourses as compact rows: values `[n, n_continuous]`, categories `[n, n_groups]`."""
-    layout = constraints.layout
-
-    def propose(row: Array, label: Array) -> tuple[Array, Array]:
-        context = generator_context(predictor, generator, row, label)
-        proposal = generator(row, context, constraints.limits(row), layout=layout)
-        return proposal.continuous, harden(proposal.logits, layout)
-
-    return jax.vmap(propose)(x, target)

@@ -10,23 +10,31 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from rocourse.errors import TrainingError
-from rocourse.methods._config import TrainingConfig
-from rocourse.methods._state import build_networks
+from rocourse.methods._batch import Batch, make_batch
+from rocourse.methods._config import (
+    PredictorConfig,
+    RecourseConfig,
+    ScheduleConfig,
+)
+from rocourse.methods._state import build_generator, build_predictor
 from rocourse.methods._step import (
-    Batch,
-    ProbeResult,
+    Moving,
+    PredictionProbe,
+    RecourseProbe,
     StepConfig,
     StepLosses,
     TrainState,
     new_state,
-    probe,
+    probe_prediction,
+    probe_recourses,
     train_step,
 )
-from rocourse.networks import Generator, Predictor
+from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.schema import Rows
 from rocourse.schema.constraints import ConstraintLayer
 
-EpochCallback = Callable[[dict[str, float]], None]
+EpochRecord = dict[str, float]
+EpochCallback = Callable[[EpochRecord], None]
 
 # Held-out rows beyond this many sharpen the figures little and cost an attack on all of them.
 _PROBE_ROWS = 512
@@ -40,9 +48,31 @@ class Trained(NamedTuple):
     """The weights that were kept, from which epoch, and the record of all epochs."""
 
     predictor: Predictor
-    generator: Generator
-    history: list[dict[str, float]]
+    generator: RecourseGenerator | None
+    history: list[EpochRecord]
     best_epoch: int
+
+
+class TrainingPlan(NamedTuple):
+    """What to train and how.
+
+    `moving` says which networks: both (CounterNet, RoCourseNet), the predictor alone (the base of
+    the post-hoc methods), or a generator for a predictor that stays as it is (CF Model, VAE-CF).
+    """
+
+    moving: Moving
+    predictor: PredictorConfig
+    schedule: ScheduleConfig
+    build: GeneratorBuilder | None = None
+    recourse: RecourseConfig | None = None
+
+    def step(self) -> StepConfig:
+        """What the compiled step needs of the plan."""
+        objective = None if self.recourse is None else self.recourse.objective
+        attack = None if self.recourse is None else self.recourse.attack
+        return StepConfig(
+            self.moving, self.predictor, objective, attack, self.schedule.learning_rate
+        )
 
 
 def train(
@@ -50,30 +80,44 @@ def train(
     labels: np.ndarray,
     n_classes: int,
     constraints: ConstraintLayer,
-    config: TrainingConfig,
+    plan: TrainingPlan,
     *,
     seed: int,
+    predictor: Predictor | None = None,
     on_epoch: EpochCallback | None = None,
 ) -> Trained:
-    """Trains predictor and generator together on compact rows and class indices."""
-    network_key, step_key, probe_key = jax.random.split(jax.random.key(seed), 3)
-    shuffler = np.random.default_rng(seed)
-    training, held_out = _hold_out(labels, config.validation_fraction, seed)
-    probe_rows = held_out if len(held_out) else training
-    probe_batch = _probe_batch(rows, labels, probe_rows)
+    """Trains on compact rows and class indices.
 
-    step = StepConfig(config.network, config.objective, config.attack, config.learning_rate)
-    probe_step = step._replace(attack=config.attack or config.probe)
-    predictor, generator = build_networks(
-        constraints.layout, n_classes, config.network, key=network_key
-    )
+    The predictor that is trained alone is the one that joint training with this seed arrives at.
+
+    Args:
+        rows: Compact rows.
+        labels: Class indices, `[n]`.
+        n_classes: How many classes there are.
+        constraints: What recourses may ask for.
+        plan: What to train and how.
+        seed: Decides starting weights, held-out rows, batches and the attacker's draws.
+        predictor: Where training starts from; needed where the predictor does not move.
+        on_epoch: Called after each epoch with its record.
+    """
+    network_key, step_key, probe_key = jax.random.split(jax.random.key(seed), 3)
+    predictor_key, generator_key = jax.random.split(network_key)
+    shuffler = np.random.default_rng(seed)
+    training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
+    probe_batch = _probe_batch(rows, labels, held_out if len(held_out) else training)
+
+    layout, step, epochs = constraints.layout, plan.step(), plan.schedule.epochs
+    if predictor is None:
+        predictor = build_predictor(layout, n_classes, plan.predictor, key=predictor_key)
+    generator = None
+    if plan.build is not None:
+        generator = build_generator(predictor, layout, plan.build, key=generator_key)
     state = new_state(predictor, generator, step)
 
-    history: list[dict[str, float]] = []
+    history: list[EpochRecord] = []
     best, best_score, best_epoch = state, math.inf, 0
-    full_epsilon = jnp.float32(config.epsilon)
-    for epoch in range(1, config.epochs + 1):
-        epsilon = config.epsilon_at(epoch)
+    for epoch in range(1, epochs + 1):
+        epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
         state, losses = _run_epoch(
             state,
             rows,
@@ -82,29 +126,22 @@ def train(
             epsilon,
             constraints,
             step,
-            config.batch_size,
+            plan.schedule.batch_size,
             key=jax.random.fold_in(step_key, epoch),
         )
-        found = probe(
-            state.predictor,
-            state.generator,
-            probe_batch,
-            full_epsilon,
-            constraints,
-            probe_step,
-            key=probe_key,
-        )
-        record = _record(epoch, epsilon, losses, found)
+        record = {"epoch": epoch, "epsilon": epsilon, **losses}
+        record |= _probe(state, probe_batch, constraints, step, plan.recourse, key=probe_key)
         _require_finite(record)
         history.append(record)
         if on_epoch is not None:
             on_epoch(record)
         # Without patience the last weights are kept: the attack finds an untrained predictor easy
         # to defend, so that a search for the best of all epochs would favour early ones.
-        score = -epoch if config.patience is None else _score(record, config)
+        patience = plan.schedule.patience
+        score = -epoch if patience is None else _score(record, plan)
         if score < best_score:
             best, best_score, best_epoch = state, score, epoch
-        elif config.patience is not None and epoch - best_epoch >= config.patience:
+        elif patience is not None and epoch - best_epoch >= patience:
             break
     return Trained(best.predictor, best.generator, history, best_epoch)
 
@@ -134,7 +171,7 @@ def _run_epoch(
     batch_size: int,
     *,
     key: jax.Array,
-) -> tuple[TrainState, dict[str, float]]:
+) -> tuple[TrainState, EpochRecord]:
     # Few rows make a smaller batch, of a power of two so that tables of like size share a shape.
     size = min(batch_size, 1 << (len(order) - 1).bit_length())
     starts = range(0, len(order), size)
@@ -142,42 +179,55 @@ def _run_epoch(
     radius = jnp.float32(epsilon)
     losses = []
     for start, batch_key in zip(starts, keys, strict=True):
-        batch = _batch(rows, labels, order[start : start + size], size)
+        batch = make_batch(rows, labels, order[start : start + size], size)
         state, batch_losses = train_step(state, batch, radius, constraints, step, key=batch_key)
         losses.append(batch_losses)
     columns = zip(*jax.device_get(losses), strict=True)
     means = {
         name: float(np.mean(column))
         for name, column in zip(StepLosses._fields, columns, strict=True)
+        if column[0] is not None
     }
     return state, means
-
-
-def _batch(rows: Rows, labels: np.ndarray, indices: np.ndarray, size: int) -> Batch:
-    """The rows at `indices`, filled up to `size` with copies of weight zero."""
-    weight = np.zeros(size, np.float32)
-    weight[: len(indices)] = 1.0
-    filled = np.resize(indices, size)
-    parts = (rows.continuous[filled], rows.categories[filled], labels[filled], weight)
-    return Batch(*(jnp.asarray(part) for part in parts))
 
 
 def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
     indices = indices[:_PROBE_ROWS]
     size = _PROBE_STRIDE * math.ceil(len(indices) / _PROBE_STRIDE)
-    return _batch(rows, labels, indices, size)
+    return make_batch(rows, labels, indices, size)
 
 
-def _record(
-    epoch: int, epsilon: float, losses: dict[str, float], found: ProbeResult
-) -> dict[str, float]:
-    record: dict[str, float] = {"epoch": epoch, "epsilon": epsilon, **losses}
-    for name, value in found._asdict().items():
-        record[f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name] = float(value)
-    return record
+def _probe(
+    state: TrainState,
+    batch: Batch,
+    constraints: ConstraintLayer,
+    step: StepConfig,
+    recourse: RecourseConfig | None,
+    *,
+    key: jax.Array,
+) -> EpochRecord:
+    """Figures on held-out rows, by the names of the history."""
+    found: PredictionProbe | RecourseProbe
+    if recourse is None:
+        found = probe_prediction(state.predictor, batch, constraints, step)
+    else:
+        assert state.generator is not None
+        found = probe_recourses(
+            state.predictor,
+            state.generator,
+            batch,
+            jnp.float32(recourse.epsilon),
+            constraints,
+            step._replace(attack=recourse.attack or recourse.probe),
+            key=key,
+        )
+    return {
+        f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(value)
+        for name, value in found._asdict().items()
+    }
 
 
-def _require_finite(record: dict[str, float]) -> None:
+def _require_finite(record: EpochRecord) -> None:
     for name, value in record.items():
         if not math.isfinite(value):
             raise TrainingError(
@@ -186,12 +236,13 @@ def _require_finite(record: dict[str, float]) -> None:
             )
 
 
-def _score(record: dict[str, float], config: TrainingConfig) -> float:
-    """What stopping watches: the method's own objective on held-out rows, under the full ε."""
-    objective = config.objective
-    judged = "held_out_l2" if config.attack is None else "held_out_robust_l2"
-    return (
-        objective.lambda_1 * record["held_out_l1"]
-        + objective.lambda_2 * record[judged]
-        + objective.lambda_3 * record["held_out_l3"]
-    )
+def _score(record: EpochRecord, plan: TrainingPlan) -> float:
+    """What stopping watches: the plan's own objective on held-out rows, under the full ε."""
+    score = 0.0
+    if plan.moving != "generator":
+        score += plan.predictor.lambda_1 * record["held_out_l1"]
+    if plan.recourse is not None:
+        objective = plan.recourse.objective
+        judged = "held_out_l2" if plan.recourse.attack is None else "held_out_robust_l2"
+        score += objective.lambda_2 * record[judged] + objective.lambda_3 * record["held_out_l3"]
+    return score

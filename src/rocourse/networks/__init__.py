@@ -1,22 +1,43 @@
-"""The networks: predictor (encoder and head) and the recourse generators."""
+"""The networks: predictor (encoder and head) and the recourse generators.
 
-from rocourse.networks._counternet import (
+A generator of your own is an Equinox module with the signature of `RecourseGenerator`; see
+`docs/generators.md`.
+"""
+
+from rocourse.networks._generator import Generator, GeneratorInput
+from rocourse.networks._mlp import HiddenStack, dropout_factors
+from rocourse.networks._predictor import Predictor, probabilities
+from rocourse.networks._proposal import (
     GENERATORS,
-    Generator,
+    GeneratorBuilder,
     GeneratorKind,
-    Predictor,
+    GeneratorShape,
     Proposal,
-    probabilities,
+    RecourseGenerator,
+    Request,
+    output_layer,
+    propose,
+    random_count,
 )
-from rocourse.networks._mlp import HiddenStack, draw_dropout
+from rocourse.networks._vae import VAEGenerator, normal_divergence
 
 __all__ = [
     "GENERATORS",
     "Generator",
+    "GeneratorBuilder",
+    "GeneratorInput",
     "GeneratorKind",
+    "GeneratorShape",
     "HiddenStack",
     "Predictor",
     "Proposal",
-    "draw_dropout",
+    "RecourseGenerator",
+    "Request",
+    "VAEGenerator",
+    "dropout_factors",
+    "normal_divergence",
+    "output_layer",
     "probabilities",
+    "propose",
+    "random_count",
 ]

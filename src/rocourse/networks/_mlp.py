@@ -23,13 +23,18 @@ class HiddenStack(eqx.Module):
         self.width = widths[-1]
         self.units = sum(widths)
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The width of each layer."""
+        return tuple(int(layer.out_features) for layer in self.layers)
+
     def __call__(self, x: Array, kept: Array | None = None) -> Array:
         """Maps one row `[in_width]` to `[width]`.
 
         Args:
             x: The row.
-            kept: What each hidden unit is multiplied by, `[units]` (see `draw_dropout`); None drops
-                nothing.
+            kept: What each hidden unit is multiplied by, `[units]` (see `dropout_factors`); None
+                drops nothing.
         """
         start = 0
         for layer in self.layers:
@@ -41,12 +46,13 @@ class HiddenStack(eqx.Module):
         return x
 
 
-def draw_dropout(rate: float, rows: int, units: int, *, key: Array) -> Array | None:
-    """Factors for the hidden units of a batch: 0 where dropped, 1/(1 − rate) where kept.
+def dropout_factors(random: Array | None, rate: float) -> Array | None:
+    """What hidden units are multiplied by: 0 where dropped, 1/(1 − rate) where kept.
 
-    All of a batch's masks come from one draw: random bits are slow to compile and to make.
+    Args:
+        random: Numbers from U(0, 1), one a unit, of any shape; None drops nothing.
+        rate: The share of units to drop.
     """
-    if rate == 0.0:
+    if random is None or rate == 0.0:
         return None
-    kept = jax.random.bernoulli(key, 1.0 - rate, (rows, units))
-    return kept.astype(jnp.float32) / (1.0 - rate)
+    return (random < 1.0 - rate).astype(jnp.float32) / (1.0 - rate)

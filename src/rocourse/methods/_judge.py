@@ -1,0 +1,94 @@
+"""Who judges the recourses: the predictor, or what becomes of it under a virtual data shift.
+
+`shifted_predictor` is all that robust training adds to a method. It asks nothing of the generator,
+so that any recourses can be trained against it.
+"""
+
+import equinox as eqx
+import jax
+import numpy as np
+from jax import Array
+
+from rocourse.attack import virtual_data_shift
+from rocourse.methods._batch import Batch
+from rocourse.methods._config import AttackConfig, Loss, ValidityLoss
+from rocourse.methods._objective import class_loss, weighted_mean
+from rocourse.networks import Predictor
+
+
+def mean_class_loss(
+    judge: Predictor, x: Array, labels: Array, weight: Array, kind: ValidityLoss
+) -> Array:
+    """How far the judge is from the given classes on encoded rows (L1 on rows, L2 on recourses)."""
+    losses = jax.vmap(lambda row, label: class_loss(judge(row), label, kind=kind))(x, labels)
+    return weighted_mean(losses, weight)
+
+
+def shifted_predictor(
+    predictor: Predictor,
+    x: Array,
+    batch: Batch,
+    recourses: Array,
+    target: Array,
+    attack: AttackConfig | None,
+    *,
+    loss: Loss,
+    validity: ValidityLoss,
+    epsilon: Array,
+    key: Array,
+) -> Predictor:
+    """The predictor that judges the recourses: attacked, or as it is where there is no attack.
+
+    Args:
+        predictor: θ, which is left as it is.
+        x: The batch's rows, encoded, `[n, width]`.
+        batch: The same rows with their labels and weights.
+        recourses: The recourses to break, `[n, width]`, held fixed.
+        target: The class that each recourse is for, `[n]`.
+        attack: The attacker, or None.
+        loss: The form of the loss that the virtual retraining minimises.
+        validity: The form of the loss that the attacker maximises.
+        epsilon: The radius of the shift.
+        key: For the attacker's random start.
+    """
+    if attack is None:
+        return predictor
+    weights, fixed = eqx.partition(predictor, _movable(predictor, attack))
+
+    scale = np.ones(x.shape[1], np.float32)
+    scale[batch.continuous.shape[1] :] = attack.category_scale
+
+    def retrain_loss(moved: Predictor, shifted: Array) -> Array:
+        judge = eqx.combine(moved, fixed)
+        rows = x + scale * (shifted - x)
+        return mean_class_loss(judge, rows, batch.label, batch.weight, loss)
+
+    def attack_loss(moved: Predictor) -> Array:
+        judge = eqx.combine(moved, fixed)
+        return mean_class_loss(judge, recourses, target, batch.weight, validity)
+
+    shift = virtual_data_shift(
+        retrain_loss,
+        attack_loss,
+        weights,
+        x,
+        key=key,
+        epsilon=epsilon,
+        steps=attack.steps,
+        unroll=attack.unroll,
+        rate=attack.rate,
+        optimizer=attack.optimizer,
+        norm=attack.norm,
+        attacker=attack.attacker,
+    )
+    judge: Predictor = eqx.combine(shift.params, fixed)
+    return judge
+
+
+def _movable(predictor: Predictor, attack: AttackConfig) -> Predictor:
+    """Which weights the attacker may move, as a pytree of flags."""
+    flags: Predictor = jax.tree.map(eqx.is_array, predictor)
+    if attack.scope == "head":
+        still = jax.tree.map(lambda _: False, flags.encoder)
+        flags = eqx.tree_at(lambda p: p.encoder, flags, still)
+    return flags

@@ -1,0 +1,91 @@
+"""Post-hoc methods: they explain a model that is there already, or train one to explain."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from rocourse.errors import ConfigError, SchemaError
+from rocourse.methods._estimator import RecourseClassifier
+from rocourse.methods._parameters import estimator, param
+from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
+from rocourse.networks import Predictor
+from rocourse.schema import Rows, Schema
+
+
+@estimator
+class PostHocMethod(RecourseClassifier):
+    """Abstract base of the methods that come after the predictor."""
+
+    model: Any = param(
+        default=None,
+        doc="The model to explain: a fitted model of this library or, for methods that search, any "
+        "model that gives probabilities; None trains a predictor with the parameters given here.",
+    )
+
+    @property
+    def planned_epochs(self) -> int:
+        """How many epochs `fit` will run at most."""
+        return self.epochs if self.model is None else 0
+
+    def _fitted_schema(self, frame: Any, y: ArrayLike) -> Schema:
+        if not isinstance(self.model, RecourseClassifier):
+            return super()._fitted_schema(frame, y)
+        check_is_fitted(self.model)
+        theirs = self.model.schema_
+        if self.schema is None:
+            return theirs
+        schema = replace(super()._fitted_schema(frame, y), target=theirs.target)
+        _require_same_encoding(schema, theirs)
+        return schema
+
+    def _find_predictor(
+        self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None
+    ) -> list[EpochRecord]:
+        """Sets `predictor_` to the network to explain; gives the record of its training, if any."""
+        if self.model is not None:
+            if not isinstance(self.model, RecourseClassifier) or self.model.predictor_ is None:
+                raise ConfigError(
+                    f"The option 'model' of {type(self).__name__} must be a fitted model of "
+                    "rocourse, since the generator learns through its network: got "
+                    f"{type(self.model).__name__}; use a method that searches, such as ROAR."
+                )
+            self.predictor_ = self.model.predictor_
+            return []
+        plan = TrainingPlan("predictor", self._predictor_config(), self._schedule())
+        trained = train(
+            rows,
+            labels,
+            len(self.classes_),
+            self._constraints,
+            plan,
+            seed=self.seed_,
+            on_epoch=on_epoch,
+        )
+        self.predictor_ = trained.predictor
+        return trained.history
+
+    def _own_predictor(self) -> Predictor:
+        assert self.predictor_ is not None
+        return self.predictor_
+
+
+def _require_same_encoding(ours: Schema, theirs: Schema) -> None:
+    """Refuses a schema by which the model's network would read other numbers."""
+    for name in (*ours.names, *theirs.names):
+        mine = ours[name] if name in ours.names else None
+        other = theirs[name] if name in theirs.names else None
+        for what in ("categories", "low", "high"):
+            if getattr(mine, what, None) != getattr(other, what, None):
+                raise SchemaError(
+                    f"Feature {name!r} must have the range or categories that the model was "
+                    f"trained with, {getattr(other, what, None)}: got {getattr(mine, what, None)}; "
+                    "pass the model's own schema_, with other constraints if need be."
+                )
+    if ours.names != theirs.names:
+        raise SchemaError(
+            f"The schema must have the model's features in their order, {list(theirs.names)}: got "
+            f"{list(ours.names)}; pass the model's own schema_."
+        )

@@ -1,0 +1,93 @@
+"""VAE-CF: a conditional variational auto-encoder trained post hoc, with or without an attacker."""
+
+from typing import ClassVar
+
+import jax
+import numpy as np
+
+from rocourse.methods._builders import VariationalAutoEncoder
+from rocourse.methods._config import ProximityLoss, ValidityLoss, require_count
+from rocourse.methods._generator_method import PostHocGeneratorMethod, RobustTraining
+from rocourse.methods._inference import propose_rows
+from rocourse.methods._parameters import estimator, param
+from rocourse.networks import GeneratorBuilder, GeneratorKind, random_count
+from rocourse.schema import Rows
+
+
+@estimator
+class VAECFMethod(PostHocGeneratorMethod):
+    """Abstract base: reconstruction, Kullback-Leibler divergence and a hinge on validity."""
+
+    generator: GeneratorKind = param(
+        default="rebuild",
+        doc="`rebuild` decodes each feature anew, `edit` decodes a change of the row.",
+    )
+    generator_widths: tuple[int, ...] = param(
+        default=(20, 16, 14, 12),
+        doc="Hidden widths of the encoder; the decoder has them in reverse.",
+    )
+    latent: int = param(default=10, doc="Dimensions of the code.")
+    kl_weight: float = param(default=1.0, doc="Weight of the divergence of the codes from N(0, 1).")
+    draws: int = param(
+        default=20,
+        doc="How many codes to try for a row, the mean first, until the prediction flips.",
+    )
+    validity_loss: ValidityLoss = param(
+        default="hinge", doc="The form of L2: `hinge` (margin 0.165), `mse` or `cross_entropy`."
+    )
+    proximity_loss: ProximityLoss = param(
+        default="l1_sum", doc="The form of L3, `l1_sum`, `l1` or `mse`."
+    )
+    lambda_2: float = param(default=42.0, doc="Weight of L2 (validity).")
+    lambda_3: float = param(default=1.0, doc="Weight of L3 (reconstruction).")
+
+    def check_parameters(self) -> None:
+        """Refuses impossible parameters; done first in `fit`."""
+        super().check_parameters()
+        require_count("draws", self.draws)
+
+    def generator_builder(self) -> GeneratorBuilder:
+        """What makes the untrained generator; hashable, equal for equal parameters."""
+        return VariationalAutoEncoder(
+            widths=self.generator_widths,
+            latent=self.latent,
+            kind=self.generator,
+            kl_weight=self.kl_weight,
+        )
+
+    def _validity_loss(self) -> ValidityLoss:
+        return self.validity_loss
+
+    def _propose(self, rows: Rows, target: np.ndarray) -> Rows:
+        proposed = super()._propose(rows, target)
+        continuous, categories = proposed.continuous.copy(), proposed.categories.copy()
+        for key in jax.random.split(jax.random.key(self.seed_), self.draws - 1):
+            reached = np.argmax(self._probabilities(Rows(continuous, categories)), axis=1)
+            (missing,) = np.nonzero(reached != target)
+            if not len(missing):
+                break
+            random = jax.random.uniform(key, (random_count(self.generator_),))
+            drawn = propose_rows(
+                self._own_predictor(),
+                self.generator_,
+                rows[missing],
+                target[missing],
+                self._constraints,
+                random,
+            )
+            continuous[missing], categories[missing] = drawn.continuous, drawn.categories
+        return Rows(continuous, categories)
+
+
+@estimator
+class VAECF(VAECFMethod):
+    """Recourses from a variational auto-encoder for a trained predictor (Mahajan et al., 2019)."""
+
+    method: ClassVar[str] = "vae-cf"
+
+
+@estimator
+class RobustVAECF(RobustTraining, VAECFMethod):
+    """VAE-CF trained against the worst-case data shift (the paper's Robust VAE-CF)."""
+
+    method: ClassVar[str] = "robust-vae-cf"
