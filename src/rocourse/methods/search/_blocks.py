@@ -1,0 +1,83 @@
+"""Any number of rows through functions that are compiled for a few block sizes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from rocourse.schema import Rows
+
+LANES = 32
+"""Rows that a search moves in step: enough to share the cost of a step, few enough for the cache.
+
+Always as many, filled up if need be: a row goes through the same code, and gets the same answer to
+the last digit, whether it comes alone or among others.
+"""
+
+
+class Query(NamedTuple):
+    """Compact rows, and the class wanted for each."""
+
+    continuous: Array
+    """`[n, C]`."""
+    categories: Array
+    """`[n, K]`."""
+    target: Array
+    """Class indices, `[n]`."""
+
+    @classmethod
+    def of(cls, *columns: np.ndarray) -> "Query":
+        """The query of one block, as `in_blocks` hands it out."""
+        return cls(*map(jnp.asarray, columns))
+
+
+Columns = TypeVar("Columns")
+Settings = TypeVar("Settings")
+
+
+def in_blocks(
+    run: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Array, Array]],
+    rows: Rows,
+    target: np.ndarray,
+    *,
+    sizes: Sequence[int] = (LANES,),
+) -> Rows:
+    """Proposals for all rows, block by block.
+
+    Args:
+        run: From values `[size, C]`, categories `[size, K]` and targets `[size]` to the values and
+            categories proposed.
+        rows: Any number of rows.
+        target: The class index wanted for each.
+        sizes: The sizes of block that may be asked for, ascending.
+    """
+    target = np.asarray(target, dtype=np.int32)
+    continuous, categories = [rows.continuous[:0]], [rows.categories[:0]]
+    for start in range(0, len(rows), sizes[-1]):
+        stop = min(start + sizes[-1], len(rows))
+        size = next(size for size in sizes if size >= stop - start)
+        filled = np.resize(np.arange(start, stop), size)
+        outputs = run(rows.continuous[filled], rows.categories[filled], target[filled])
+        values, codes = (np.asarray(output)[: stop - start] for output in outputs)
+        continuous.append(values)
+        categories.append(codes.astype(rows.categories.dtype))
+    return Rows(np.concatenate(continuous), np.concatenate(categories))
+
+
+def fill_lanes(columns: Columns) -> Columns:
+    """Columns of at most `LANES` rows, filled up to as many by repeating rows."""
+    return jax.tree.map(  # type: ignore[no-any-return]
+        lambda column: column[np.resize(np.arange(len(column)), LANES)], columns
+    )
+
+
+def traced(settings: Settings) -> Settings:
+    """Settings whose floats are values of the compiled code, so that tuning compiles nothing."""
+
+    def trace(value: Any) -> Any:
+        return jnp.float32(value) if isinstance(value, float) else value
+
+    return jax.tree.map(trace, settings)  # type: ignore[no-any-return]

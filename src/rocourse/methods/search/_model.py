@@ -1,0 +1,91 @@
+"""What a search needs of a classifier, and the log-odds that all searches work on."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from rocourse.networks import probabilities
+
+Network = Callable[[Array], Array]
+"""One encoded row to logits (one for two classes), traceable by JAX: an Equinox module."""
+
+# Probabilities from outside are trusted no closer to 0 and 1 than float32 can tell 1 − p from 1.
+_LEAST_PROBABILITY = 1e-7
+
+
+class BatchModel(Protocol):
+    """A classifier as a function of encoded rows."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    def probabilities(self, x: np.ndarray) -> np.ndarray:
+        """Class probabilities of encoded rows, whose categories may be soft.
+
+        Args:
+            x: float32 [n, width].
+
+        Returns:
+            float32 [n, n_classes].
+        """
+
+    def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each row's target class [n], and its gradient with respect to x.
+
+        Args:
+            x: float32 [n, width].
+            target: Class index of each row, int [n].
+
+        Returns:
+            float32 [n] and float32 [n, width].
+        """
+
+
+@runtime_checkable
+class NetworkModel(BatchModel, Protocol):
+    """A classifier whose network is at hand, so that a search can be compiled with it."""
+
+    @property
+    def predictor(self) -> Any:
+        """The network, one encoded row to logits."""
+
+
+def log_odds(logits: Array, target: Array) -> Array:
+    """The log-odds of one class against all others, from the logits of one row.
+
+    Taken from the logits, not from the probability: where a network is sure of another class, the
+    probability rounds to zero and its gradient vanishes.
+    """
+    if logits.shape[-1] == 1:
+        return jnp.where(target == 1, logits[0], -logits[0])
+    is_target = jnp.arange(logits.shape[-1]) == target
+    others = jax.nn.logsumexp(jnp.where(is_target, -jnp.inf, logits))
+    return logits[target] - others
+
+
+def judge(network: Network, x: Array, target: Array) -> tuple[Array, Array]:
+    """The log-odds of the target class of one row, and whether it is the most probable class."""
+    logits = network(x)
+    return log_odds(logits, target), jnp.argmax(probabilities(logits)) == target
+
+
+def log_odds_of(probability: Array) -> Array:
+    """The log-odds of probabilities that come from outside; finite for 0 and 1."""
+    p = jnp.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    return jnp.log(p) - jnp.log1p(-p)
+
+
+def log_odds_slope(probability: Array, slope: Array) -> Array:
+    """The gradient of the log-odds of one row, given that of the probability."""
+    p = jnp.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    return slope / (p * (1.0 - p))
+
+
+def judged(probabilities_: Array, target: Array) -> tuple[Array, Array]:
+    """As `judge`, of the class probabilities `[n_classes]` that a model gave one row."""
+    return log_odds_of(probabilities_[target]), jnp.argmax(probabilities_) == target
