@@ -9,8 +9,8 @@ import jax
 import numpy as np
 import pandas as pd
 
-from rocourse.methods import METHODS, RoCourseNet
-from rocourse.methods._state import build_networks, network_tensors
+from rocourse.methods import METHODS, CounterNet, RoCourseNet
+from rocourse.methods._state import build_generator, build_predictor, named_tensors
 from rocourse.schema import Schema
 
 TARGET = "loan"
@@ -24,6 +24,8 @@ TINY = {
     "attack_steps": 1,
     "unroll_steps": 1,
 }
+# What methods other than RoCourseNet have besides.
+TINY_BESIDES = {"generator_epochs": 20, "latent": 3, "neighbours": 40, "samples": 20}
 CONSTRAINTS = {"immutable": ["region"], "increase_only": ["age"]}
 
 
@@ -56,23 +58,36 @@ def trained_model():
     return model.fit(frame.drop(columns=TARGET), frame[TARGET])
 
 
+def tiny(method):
+    """The tiny parameters that a method has."""
+    known, settings = METHODS[method]().get_params(), TINY | TINY_BESIDES
+    return {name: value for name, value in settings.items() if name in known}
+
+
 def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
     """A model with random weights, which costs no training."""
-    schema = schema or make_schema(make_applicants() if frame is None else frame)
-    parameters = {name: TINY[name] for name in METHODS[method]().get_params() if name in TINY}
+    frame = make_applicants() if frame is None else frame
+    schema = schema or make_schema(frame)
+    parameters = tiny(method)
     blank = METHODS[method](schema=schema, random_state=seed, **parameters)
-    networks = build_networks(
-        schema.layout,
-        len(schema.target.classes),
-        blank.training_config().network,
-        key=jax.random.key(seed),
+    if not hasattr(blank, "generator_builder"):
+        # A search explains what is there already: fitting it trains nothing.
+        blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
+        return blank.fit(frame[list(schema.names)], None)
+    layout, predictor_key = schema.layout, jax.random.key(seed)
+    config = CounterNet(**tiny("counternet")).training_plan().predictor
+    predictor = build_predictor(layout, len(schema.target.classes), config, key=predictor_key)
+    generator = build_generator(
+        predictor, layout, blank.generator_builder(), key=jax.random.key(seed + 1)
     )
     header = {
         "schema": schema.to_dict(),
         "params": {**parameters, "random_state": seed},
+        "predictor": {"encoder": TINY["encoder_widths"], "head": TINY["head_widths"]},
         "named_columns": True,
         "seed": seed,
         "best_epoch": 1,
         "history": [{"epoch": 1, "accuracy": 0.5, "validity": 0.0, "robust_validity": 0.0}],
     }
-    return METHODS[method].from_state(header, network_tensors(*networks))
+    tensors = named_tensors(predictor, "predictor") | named_tensors(generator, "generator")
+    return METHODS[method].from_state(header, tensors)

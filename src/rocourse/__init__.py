@@ -20,18 +20,41 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rocourse import datasets, evaluation
     from rocourse.artifacts import load, save
-    from rocourse.methods import CounterNet, RoCourseNet
+    from rocourse.methods import (
+        RBR,
+        ROAR,
+        VAECF,
+        CFModel,
+        CounterNet,
+        RobustCFModel,
+        RobustVAECF,
+        RoCourseNet,
+        RoCourseNetRandom,
+        VanillaCF,
+        VanillaCFRandom,
+        adapt,
+    )
     from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target
 
 __all__ = [
+    "CFModel",
     "Categorical",
     "Continuous",
     "CounterNet",
+    "RBR",
+    "ROAR",
     "Recourse",
     "RoCourseNet",
+    "RoCourseNetRandom",
+    "RobustCFModel",
+    "RobustVAECF",
     "Schema",
     "Target",
+    "VAECF",
+    "VanillaCF",
+    "VanillaCFRandom",
     "__version__",
+    "adapt",
     "datasets",
     "evaluation",
     "load",
@@ -39,13 +62,23 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CFModel": "rocourse.methods",
     "Categorical": "rocourse.schema",
     "Continuous": "rocourse.schema",
     "CounterNet": "rocourse.methods",
+    "RBR": "rocourse.methods",
+    "ROAR": "rocourse.methods",
     "Recourse": "rocourse.schema",
     "RoCourseNet": "rocourse.methods",
+    "RoCourseNetRandom": "rocourse.methods",
+    "RobustCFModel": "rocourse.methods",
+    "RobustVAECF": "rocourse.methods",
     "Schema": "rocourse.schema",
     "Target": "rocourse.schema",
+    "VAECF": "rocourse.methods",
+    "VanillaCF": "rocourse.methods",
+    "VanillaCFRandom": "rocourse.methods",
+    "adapt": "rocourse.methods",
     "load": "rocourse.artifacts",
     "save": "rocourse.artifacts",
 }

@@ -16,7 +16,7 @@ SMALL = {
     "epochs": 12,
     "learning_rate": 0.01,
 }
-POST_HOC = {"generator_epochs": 12, "generator_learning_rate": 0.01}
+POST_HOC = {"generator_epochs": 12}
 
 
 def make_loans(n, *, seed, n_classes=2):

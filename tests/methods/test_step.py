@@ -29,7 +29,7 @@ def set_up(frame, model, n=64):
     rows = schema.encode(frame.drop(columns="grade"))[np.arange(n)]
     labels = frame["grade"].to_numpy()[:n].astype(np.int32)
     batch = Batch(rows.continuous, rows.categories, labels, np.ones(n, np.float32))
-    return new_state(predictor, generator, step), batch, constraints, step
+    return new_state(predictor, generator, step), batch, constraints, (step, plan.rates())
 
 
 def moved(before, after):
@@ -42,7 +42,7 @@ def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, cls
     def run(**params):
         state, batch, constraints, step = set_up(loans, cls(**(SMALL | params)))
         after, _ = train_step(
-            state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(1)
+            state, batch, jnp.float32(0.1), constraints, *step, key=jax.random.key(1)
         )
         return state, after
 
@@ -58,7 +58,7 @@ def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, cls
 def test_post_hoc_training_leaves_the_predictor_alone(loans, cls):
     state, batch, constraints, step = set_up(loans, cls(**small(cls)))
     after, losses = train_step(
-        state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(1)
+        state, batch, jnp.float32(0.1), constraints, *step, key=jax.random.key(1)
     )
     assert not any(moved(state.predictor, after.predictor))
     assert all(moved(state.generator.output, after.generator.output))
@@ -72,7 +72,7 @@ def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
         state, batch, constraints, step = set_up(loans, cls(**SMALL))
         for seed in range(3):
             state, _ = train_step(
-                state, batch, jnp.float32(0.1), constraints, step, key=jax.random.key(seed)
+                state, batch, jnp.float32(0.1), constraints, *step, key=jax.random.key(seed)
             )
         after.append(state.predictor)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), *after)
@@ -88,12 +88,12 @@ def test_rows_of_weight_zero_change_nothing(loans):
         batch._replace(weight=half),
         jnp.float32(0.1),
         constraints,
-        step,
+        *step,
         key=jax.random.key(0),
     )
     shuffled = Batch(*(np.asarray(part)[other] for part in batch[:3]), half)
     second, second_losses = train_step(
-        state, shuffled, jnp.float32(0.1), constraints, step, key=jax.random.key(0)
+        state, shuffled, jnp.float32(0.1), constraints, *step, key=jax.random.key(0)
     )
     np.testing.assert_allclose(first_losses, second_losses, rtol=1e-5)
     for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
@@ -121,6 +121,7 @@ def attacked_loss(model, frame, *, epsilon, seeds=range(4), **attack):
             AttackConfig(**attack),
             loss="mse",
             validity="mse",
+            rate=jnp.float32(attack.get("rate", 0.003)),
             epsilon=jnp.float32(epsilon),
             key=key,
         )
@@ -161,6 +162,7 @@ def test_attack_on_the_head_leaves_the_encoder_and_the_original_alone(counternet
             AttackConfig(scope=scope, steps=2),
             loss="mse",
             validity="mse",
+            rate=jnp.float32(0.003),
             epsilon=jnp.float32(0.1),
             key=jax.random.key(0),
         )

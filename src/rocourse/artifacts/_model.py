@@ -87,9 +87,7 @@ def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) ->
     return Path(path)
 
 
-def load(
-    path: PathLike, *, model: Any = None, generator: Any = None
-) -> "RecourseClassifier":
+def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "RecourseClassifier":
     """Reads a model that `save` wrote.
 
     Args:

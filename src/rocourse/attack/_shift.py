@@ -43,7 +43,7 @@ def virtual_data_shift(
     epsilon: Array | float,
     steps: int = 7,
     unroll: int = 2,
-    rate: float = 0.03,
+    rate: Array | float = 0.03,
     step_size: Array | float | None = None,
     optimizer: InnerOptimizer = "sgd",
     norm: Norm = "linf",
@@ -70,7 +70,7 @@ def virtual_data_shift(
         epsilon: The radius of the ball each row's shift lies in. May be traced.
         steps: T, the number of attacker steps.
         unroll: K, the number of optimiser steps in each.
-        rate: η, the learning rate of the inner optimiser.
+        rate: η, the learning rate of the inner optimiser. May be traced.
         step_size: α, how far δ moves in one step; 2.5·ε/T if None.
         optimizer: `sgd` is Algorithm 1 to the letter; `adam` attacks far harder at the same η.
         norm: `linf` (sign steps) or `l2` (normalised steps), per row.
@@ -118,7 +118,7 @@ def virtual_data_shift(
     return Shift(weights, jnp.asarray(delta))
 
 
-def inner_optimizer(name: InnerOptimizer, rate: float) -> optax.GradientTransformation:
+def inner_optimizer(name: InnerOptimizer, rate: Array | float) -> optax.GradientTransformation:
     """The optimiser of the virtual retraining, safe to differentiate through."""
     if name == "sgd":
         return optax.sgd(rate)

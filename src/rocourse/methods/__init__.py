@@ -4,25 +4,35 @@ from rocourse.methods._cf_model import CFModel, RobustCFModel
 from rocourse.methods._counternet import CounterNet
 from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._parameters import parameter_docs
+from rocourse.methods._rbr import RBR
+from rocourse.methods._roar import ROAR
 from rocourse.methods._rocoursenet import RoCourseNet, RoCourseNetRandom
 from rocourse.methods._vae_cf import VAECF, RobustVAECF
+from rocourse.methods._vanillacf import VanillaCF, VanillaCFRandom
+from rocourse.methods.adapters import adapt
 
 METHODS: dict[str, type[RecourseClassifier]] = {
     cls.method: cls
     for cls in (
-        CounterNet,
         RoCourseNet,
+        CounterNet,
         RoCourseNetRandom,
         CFModel,
         RobustCFModel,
         VAECF,
         RobustVAECF,
+        VanillaCF,
+        VanillaCFRandom,
+        ROAR,
+        RBR,
     )
 }
 """The estimators by the names that the command line and stored models use."""
 
 __all__ = [
     "METHODS",
+    "RBR",
+    "ROAR",
     "VAECF",
     "CFModel",
     "CounterNet",
@@ -31,5 +41,8 @@ __all__ = [
     "RoCourseNetRandom",
     "RobustCFModel",
     "RobustVAECF",
+    "VanillaCF",
+    "VanillaCFRandom",
+    "adapt",
     "parameter_docs",
 ]

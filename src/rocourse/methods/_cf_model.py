@@ -34,7 +34,7 @@ class CFModel(CFModelMethod):
 
 
 @estimator
-class RobustCFModel(RobustTraining, CFModelMethod):
+class RobustCFModel(CFModelMethod, RobustTraining):
     """CF Model trained against the worst-case data shift (the paper's Robust CF Model)."""
 
     method: ClassVar[str] = "robust-cf-model"

@@ -172,7 +172,9 @@ class PostHocGeneratorMethod(PostHocMethod, GeneratorMethod):
     """Abstract base of the methods that train a generator for a predictor that is there already."""
 
     generator_epochs: int = param(default=50, doc="The most epochs to train the generator for.")
-    generator_learning_rate: float = param(default=0.003, doc="Adam's, for the generator.")
+    generator_learning_rate: float | None = param(
+        default=None, doc="Adam's, for the generator; None takes `learning_rate`."
+    )
 
     @property
     def planned_epochs(self) -> int:
@@ -183,13 +185,14 @@ class PostHocGeneratorMethod(PostHocMethod, GeneratorMethod):
         """Refuses impossible parameters; done first in `fit`."""
         super().check_parameters()
         require_count("generator_epochs", self.generator_epochs)
-        require_number("generator_learning_rate", self.generator_learning_rate, above=0.0)
+        if self.generator_learning_rate is not None:
+            require_number("generator_learning_rate", self.generator_learning_rate, above=0.0)
 
     def training_plan(self) -> TrainingPlan:
         """The validated configuration of the generator's training."""
         schedule: ScheduleConfig = replace(
             self._schedule(),
-            learning_rate=self.generator_learning_rate,
+            learning_rate=self.generator_learning_rate or self.learning_rate,
             epochs=self.generator_epochs,
         )
         return TrainingPlan(
@@ -228,9 +231,9 @@ class RobustTraining(GeneratorMethod):
     """What makes a method that trains a generator robust: the judge of L2 is attacked.
 
     In every step an attacker looks for the data shift whose retrained model breaks the recourses
-    (Virtual Data Shift), and the generator is trained against that model. Put before any other base
-    in a class statement, it turns CounterNet into RoCourseNet, CF Model into Robust CF Model, and
-    so on.
+    (Virtual Data Shift), and the generator is trained against that model. As the last base of a
+    class (so that the method's own defaults win) it turns CounterNet into RoCourseNet, CF Model
+    into Robust CF Model, and so on.
     """
 
     attack_steps: int = param(default=7, doc="T, the attacker's steps.")

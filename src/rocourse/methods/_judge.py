@@ -34,6 +34,7 @@ def shifted_predictor(
     *,
     loss: Loss,
     validity: ValidityLoss,
+    rate: Array,
     epsilon: Array,
     key: Array,
 ) -> Predictor:
@@ -48,6 +49,7 @@ def shifted_predictor(
         attack: The attacker, or None.
         loss: The form of the loss that the virtual retraining minimises.
         validity: The form of the loss that the attacker maximises.
+        rate: η, in place of the attacker's own: it may be traced.
         epsilon: The radius of the shift.
         key: For the attacker's random start.
     """
@@ -76,7 +78,7 @@ def shifted_predictor(
         epsilon=epsilon,
         steps=attack.steps,
         unroll=attack.unroll,
-        rate=attack.rate,
+        rate=rate,
         optimizer=attack.optimizer,
         norm=attack.norm,
         attacker=attack.attacker,

@@ -8,7 +8,7 @@ from rocourse.methods._parameters import estimator, param
 
 
 @estimator
-class RoCourseNet(RobustTraining, JointMethod):
+class RoCourseNet(JointMethod, RobustTraining):
     """A classifier with a recourse generator whose advice survives retraining (Guo et al., 2023).
 
     In every step an attacker looks for the data shift whose retrained model breaks the recourses
@@ -19,7 +19,7 @@ class RoCourseNet(RobustTraining, JointMethod):
 
 
 @estimator
-class RoCourseNetRandom(RobustTraining, JointMethod):
+class RoCourseNetRandom(JointMethod, RobustTraining):
     """RoCourseNet with an attacker that draws its shifts at random: the paper's ablation."""
 
     method: ClassVar[str] = "rocoursenet-random"

@@ -38,18 +38,31 @@ class TrainState(NamedTuple):
 
 
 class StepConfig(NamedTuple):
-    """What is fixed when the step is compiled."""
+    """What is fixed when the step is compiled; its weights and rates are not looked at."""
 
     moving: Moving
     predictor: PredictorConfig
     objective: ObjectiveConfig | None
     attack: AttackConfig | None
-    learning_rate: float
 
-    def optimizer(self) -> optax.GradientTransformation:
-        """Adam, for both blocks."""
-        # Flattened: one update of one long vector compiles several times faster than one a layer.
-        return optax.flatten(optax.adam(self.learning_rate))
+
+class Rates(NamedTuple):
+    """Weights of the losses and learning rates: values of the compiled step, not part of it.
+
+    A search over them compiles nothing anew.
+    """
+
+    lambda_1: Array
+    lambda_2: Array
+    lambda_3: Array
+    learning: Array
+    inner: Array
+
+
+def optimizer(rate: Array | float) -> optax.GradientTransformation:
+    """Adam, for both blocks."""
+    # Flattened: one update of one long vector compiles several times faster than one a layer.
+    return optax.flatten(optax.adam(rate))
 
 
 class StepLosses(NamedTuple):
@@ -68,7 +81,8 @@ def new_state(
     def moments(module: object, still: Moving) -> optax.OptState | None:
         if config.moving == still:
             return None
-        return config.optimizer().init(eqx.filter(module, eqx.is_array))
+        # The state does not depend on the rate.
+        return optimizer(0.0).init(eqx.filter(module, eqx.is_array))
 
     return TrainState(
         predictor, generator, moments(predictor, "generator"), moments(generator, "predictor")
@@ -82,6 +96,7 @@ def train_step(
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
+    rates: Rates,
     *,
     key: Array,
 ) -> tuple[TrainState, StepLosses]:
@@ -93,23 +108,23 @@ def train_step(
     x = expand_rows(batch, constraints.layout)
     l1 = l2 = l3 = None
     if config.moving != "generator":
-        state, l1 = _move_predictor(state, x, batch, config, key=predictor_key)
+        state, l1 = _move_predictor(state, x, batch, config, rates, key=predictor_key)
     if config.moving != "predictor":
         state, l2, l3 = _move_generator(
-            state, x, batch, epsilon, constraints, config, keys=recourse_keys
+            state, x, batch, epsilon, constraints, config, rates, keys=recourse_keys
         )
     return state, StepLosses(l1, l2, l3)
 
 
 def _move_predictor(
-    state: TrainState, x: Array, batch: Batch, config: StepConfig, *, key: Array
+    state: TrainState, x: Array, batch: Batch, config: StepConfig, rates: Rates, *, key: Array
 ) -> tuple[TrainState, Array]:
     def prediction(predictor: Predictor) -> tuple[Array, Array]:
         l1 = prediction_loss(predictor, x, batch, config.predictor, key=key)
-        return config.predictor.lambda_1 * l1, l1
+        return rates.lambda_1 * l1, l1
 
     gradient, l1 = eqx.filter_grad(prediction, has_aux=True)(state.predictor)
-    updates, moments = config.optimizer().update(gradient, state.predictor_moments)
+    updates, moments = optimizer(rates.learning).update(gradient, state.predictor_moments)
     predictor = eqx.apply_updates(state.predictor, updates)
     return state._replace(predictor=predictor, predictor_moments=moments), l1
 
@@ -121,6 +136,7 @@ def _move_generator(
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
+    rates: Rates,
     *,
     keys: list[Array],
 ) -> tuple[TrainState, Array, Array]:
@@ -138,6 +154,7 @@ def _move_generator(
         config.attack,
         loss=config.predictor.loss,
         validity=objective.validity,
+        rate=rates.inner,
         epsilon=epsilon,
         key=attack_key,
     )
@@ -150,10 +167,10 @@ def _move_generator(
         l2 = mean_class_loss(judge, proposed, target, batch.weight, objective.validity)
         l3 = distance_loss(x, proposed, batch.weight, objective)
         penalty = weighted_mean(penalties, batch.weight)
-        return objective.lambda_2 * l2 + objective.lambda_3 * l3 + penalty, (l2, l3)
+        return rates.lambda_2 * l2 + rates.lambda_3 * l3 + penalty, (l2, l3)
 
     gradient, (l2, l3) = eqx.filter_grad(recourse, has_aux=True)(state.generator)
-    updates, moments = config.optimizer().update(gradient, state.generator_moments)
+    updates, moments = optimizer(rates.learning).update(gradient, state.generator_moments)
     generator = eqx.apply_updates(state.generator, updates)
     return state._replace(generator=generator, generator_moments=moments), l2, l3
 
@@ -198,6 +215,7 @@ def probe_recourses(
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
+    rates: Rates,
     *,
     key: Array,
 ) -> RecourseProbe:
@@ -217,6 +235,7 @@ def probe_recourses(
         config.attack,
         loss=config.predictor.loss,
         validity=objective.validity,
+        rate=rates.inner,
         epsilon=epsilon,
         key=attack_key,
     )

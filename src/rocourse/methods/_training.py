@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -12,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from rocourse.errors import TrainingError
 from rocourse.methods._batch import Batch, make_batch
 from rocourse.methods._config import (
+    AttackConfig,
     PredictorConfig,
     RecourseConfig,
     ScheduleConfig,
@@ -20,6 +22,7 @@ from rocourse.methods._state import build_generator, build_predictor
 from rocourse.methods._step import (
     Moving,
     PredictionProbe,
+    Rates,
     RecourseProbe,
     StepConfig,
     StepLosses,
@@ -67,12 +70,33 @@ class TrainingPlan(NamedTuple):
     recourse: RecourseConfig | None = None
 
     def step(self) -> StepConfig:
-        """What the compiled step needs of the plan."""
+        """What the compiled step is compiled for: the same for all weights and rates."""
+        if self.recourse is None:
+            return StepConfig(self.moving, replace(self.predictor, lambda_1=1.0), None, None)
+        objective = replace(self.recourse.objective, lambda_2=1.0, lambda_3=1.0)
+        return StepConfig(
+            self.moving,
+            replace(self.predictor, lambda_1=1.0),
+            objective,
+            _any_rate(self.recourse.attack),
+        )
+
+    def rates(self) -> Rates:
+        """The weights and rates that the compiled step is given."""
         objective = None if self.recourse is None else self.recourse.objective
         attack = None if self.recourse is None else self.recourse.attack
-        return StepConfig(
-            self.moving, self.predictor, objective, attack, self.schedule.learning_rate
+        values = (
+            self.predictor.lambda_1,
+            0.0 if objective is None else objective.lambda_2,
+            0.0 if objective is None else objective.lambda_3,
+            self.schedule.learning_rate,
+            0.0 if attack is None else attack.rate,
         )
+        return Rates(*(jnp.float32(value) for value in values))
+
+
+def _any_rate(attack: AttackConfig | None) -> AttackConfig | None:
+    return None if attack is None else replace(attack, rate=1.0)
 
 
 def train(
@@ -106,7 +130,8 @@ def train(
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
     probe_batch = _probe_batch(rows, labels, held_out if len(held_out) else training)
 
-    layout, step, epochs = constraints.layout, plan.step(), plan.schedule.epochs
+    layout, epochs = constraints.layout, plan.schedule.epochs
+    step, rates = plan.step(), plan.rates()
     if predictor is None:
         predictor = build_predictor(layout, n_classes, plan.predictor, key=predictor_key)
     generator = None
@@ -126,11 +151,12 @@ def train(
             epsilon,
             constraints,
             step,
+            rates,
             plan.schedule.batch_size,
             key=jax.random.fold_in(step_key, epoch),
         )
         record = {"epoch": epoch, "epsilon": epsilon, **losses}
-        record |= _probe(state, probe_batch, constraints, step, plan.recourse, key=probe_key)
+        record |= _probe(state, probe_batch, constraints, plan, key=probe_key)
         _require_finite(record)
         history.append(record)
         if on_epoch is not None:
@@ -168,6 +194,7 @@ def _run_epoch(
     epsilon: float,
     constraints: ConstraintLayer,
     step: StepConfig,
+    rates: Rates,
     batch_size: int,
     *,
     key: jax.Array,
@@ -180,7 +207,9 @@ def _run_epoch(
     losses = []
     for start, batch_key in zip(starts, keys, strict=True):
         batch = make_batch(rows, labels, order[start : start + size], size)
-        state, batch_losses = train_step(state, batch, radius, constraints, step, key=batch_key)
+        state, batch_losses = train_step(
+            state, batch, radius, constraints, step, rates, key=batch_key
+        )
         losses.append(batch_losses)
     columns = zip(*jax.device_get(losses), strict=True)
     means = {
@@ -201,24 +230,26 @@ def _probe(
     state: TrainState,
     batch: Batch,
     constraints: ConstraintLayer,
-    step: StepConfig,
-    recourse: RecourseConfig | None,
+    plan: TrainingPlan,
     *,
     key: jax.Array,
 ) -> EpochRecord:
     """Figures on held-out rows, by the names of the history."""
+    step, recourse = plan.step(), plan.recourse
     found: PredictionProbe | RecourseProbe
     if recourse is None:
         found = probe_prediction(state.predictor, batch, constraints, step)
     else:
         assert state.generator is not None
+        attack = recourse.attack or recourse.probe
         found = probe_recourses(
             state.predictor,
             state.generator,
             batch,
             jnp.float32(recourse.epsilon),
             constraints,
-            step._replace(attack=recourse.attack or recourse.probe),
+            step._replace(attack=_any_rate(attack)),
+            plan.rates()._replace(inner=jnp.float32(attack.rate)),
             key=key,
         )
     return {

@@ -33,7 +33,8 @@ class VAECFMethod(PostHocGeneratorMethod):
         doc="How many codes to try for a row, the mean first, until the prediction flips.",
     )
     validity_loss: ValidityLoss = param(
-        default="hinge", doc="The form of L2: `hinge` (margin 0.165), `mse` or `cross_entropy`."
+        default="cross_entropy",
+        doc="The form of L2: `cross_entropy`, `mse`, or `hinge` (margin 0.165), the published one.",
     )
     proximity_loss: ProximityLoss = param(
         default="l1_sum", doc="The form of L3, `l1_sum`, `l1` or `mse`."
@@ -87,7 +88,7 @@ class VAECF(VAECFMethod):
 
 
 @estimator
-class RobustVAECF(RobustTraining, VAECFMethod):
+class RobustVAECF(VAECFMethod, RobustTraining):
     """VAE-CF trained against the worst-case data shift (the paper's Robust VAE-CF)."""
 
     method: ClassVar[str] = "robust-vae-cf"
