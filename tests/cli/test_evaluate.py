@@ -7,7 +7,7 @@ from tests.applicants import TARGET, make_applicants, trained_model, untrained_m
 from tests.command_line import refused, succeed
 
 from rocourse.artifacts import save
-from rocourse.evaluation import evaluate_model
+from rocourse.evaluation import Plausibility, evaluate_model
 from rocourse.schema import Schema
 
 
@@ -36,9 +36,40 @@ def test_the_screen_shows_both_protocols(files, judge):
     args = ("evaluate", files / "model", files / "a.csv")
     alone = succeed(*args).stdout
     assert "adverse" in alone and "accuracy 0." in alone
-    assert "robust" not in alone
-    assert "robust" in succeed(*args, "--against", judge).stdout
+    assert "robust" not in alone and "unchanged" not in alone
+    judged = succeed(*args, "--against", judge).stdout
+    assert "robust" in judged and "unchanged" in judged
     assert succeed(*args, "--quiet").output == ""
+
+
+def test_plausibility_is_measured_by_the_training_rows(files, applicants, tmp_path):
+    args = ("evaluate", files / "model", files / "a.csv")
+    reference = ("--reference", files / "a.parquet")
+    document = json.loads(succeed(*args, *reference, "--json").stdout)
+    rows, labels = applicants.drop(columns=TARGET), applicants[TARGET]
+    expected = evaluate_model(
+        trained_model(),
+        rows,
+        labels,
+        reference=Plausibility.fit(trained_model().schema_, rows, labels),
+    )
+    assert timeless(document["scores"]) == timeless(expected.to_dict())
+    assert document["scores"]["protocols"]["all"]["neighbour_distance"] > 0
+    assert document["reference"] == str(files / "a.parquet")
+    assert "inliers" in succeed(*args, *reference).stdout
+    assert "inliers" not in succeed(*args).stdout
+
+
+def test_training_rows_may_have_other_columns_but_need_their_classes(files, applicants, tmp_path):
+    args = ("evaluate", files / "model", files / "a.csv", "--reference", tmp_path / "train.csv")
+    applicants.assign(id=range(80)).to_csv(tmp_path / "train.csv", index=False)
+    succeed(*args)
+    applicants.drop(columns=TARGET).to_csv(tmp_path / "train.csv", index=False)
+    assert "The target must be a column of the rows, but got 'loan'" in refused(*args)
+    applicants.replace({TARGET: {"granted": "paid"}}).to_csv(tmp_path / "train.csv", index=False)
+    assert "among ['denied', 'granted']" in refused(*args)
+    applicants.drop(columns="age").to_csv(tmp_path / "train.csv", index=False)
+    assert "Column 'age'" in refused(*args)
 
 
 def test_rows_without_the_target_have_no_accuracy(files, applicants, tmp_path):

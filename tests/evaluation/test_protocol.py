@@ -7,6 +7,7 @@ approved to `t − 1`; a judge with threshold `u` honours the first if `t ≥ u`
 """
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from rocourse import evaluation
 from rocourse.errors import ArtifactError, ConfigError
 from rocourse.evaluation import SubsetsResult
 
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 THRESHOLDS = {"A": 5, "B": 3, "C": 7}
 
 
@@ -75,6 +77,64 @@ def test_summary_is_mean_and_sample_deviation_over_subsets(run):
     assert (summary.model["accuracy"].mean, summary.model["auc"].mean) == (1.0, 1.0)
 
 
+def test_unchanged_validity_is_what_the_other_models_say_of_the_rows_as_they_are(
+    threshold, incomes
+):
+    # Denied by A, B and C: 0; by A and C: 4; by C alone: 6; by none: 10.
+    frame = incomes(*[0] * 8, *[4] * 8, *[6] * 8, *[10] * 8)
+    frame["good"] = [0] * 8 + [1] * 8 + [2] * 8 + [3] * 8
+    result = evaluation.run_subsets(
+        dict.fromkeys(THRESHOLDS, frame),
+        "good",
+        lambda name, X, y, seed: threshold(THRESHOLDS[name]),
+        seed=0,
+    )
+    # A's denied are 0 and 4, of whom B approves the second; its approved 6 and 10, of whom C
+    # denies the first.
+    adverse = {"A": (0.5 + 0) / 2, "B": 0.0, "C": (1 / 3 + 2 / 3) / 2}
+    assert result.values("unchanged_validity", "adverse") == pytest.approx(adverse)
+    approved = {"A": (0 + 0.5) / 2, "B": (1 / 3 + 2 / 3) / 2, "C": 0.0}
+    assert result.values("unchanged_validity", "to_unfavourable") == pytest.approx(approved)
+    assert result.subsets[0].scores.protocols["adverse"].unchanged == {"B": 0.5, "C": 0.0}
+    summary = result.summary().protocols["adverse"]["unchanged_validity"]
+    assert summary.mean == pytest.approx(np.mean(list(adverse.values())))
+
+
+def test_a_constant_judge_can_be_left_out_of_unchanged_validity(run):
+    result = run({"A": 5, "B": 3, "yes": 0})
+    assert result.values("unchanged_validity", "adverse")["A"] == 0.5
+    without = result.values("unchanged_validity", "adverse", exclude_constant=True)
+    assert without == {"A": 0.0, "B": 0.0}
+
+
+def test_plausibility_is_measured_by_the_training_rows_of_the_subset(run):
+    result = run()
+    # Nine of them have income 0 and were denied; only three were approved, which is too few.
+    assert result.values("neighbour_distance", "adverse") == {"A": None, "B": None, "C": None}
+    distances = result.values("neighbour_distance", "to_unfavourable")
+    assert distances == pytest.approx({"A": 0.4, "B": 0.2, "C": 0.6}, abs=1e-6)
+    assert result.summary().protocols["all"]["neighbour_distance"].n == 3
+
+
+def test_results_of_version_1_can_still_be_read():
+    paths = sorted(RESULTS.glob("*/*.json"))
+    assert paths
+    for path in paths:
+        record = json.loads(path.read_text("utf-8"))
+        if record.get("format") != "rocourse-comparison":
+            continue
+        for run in record["result"]["runs"]:
+            result = SubsetsResult.from_dict(run)
+            summary = result.summary().protocols["all"]
+            assert summary["robust_validity"].n == len(result.names)
+            if run["version"] == 1:
+                absent = ("unchanged_validity", "neighbour_distance", "inliers")
+                assert [summary[metric].n for metric in absent] == [0, 0, 0]
+                again = result.to_dict()
+                assert again["version"] == 2
+                assert SubsetsResult.from_dict(again) == result
+
+
 def test_times_are_measured(run):
     summary = run().summary()
     for metric in ("train_seconds", "train_cpu_seconds", "seconds_per_recourse"):
@@ -118,9 +178,9 @@ def test_the_result_is_json_without_nan_and_comes_back_equal(run):
     json.dumps(result.summary().to_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}, {"version": None}])
+@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 3}, {"version": None}])
 def test_a_result_of_another_format_is_refused(run, change):
-    with pytest.raises(ArtifactError, match="format 'rocourse-subsets' and version 1"):
+    with pytest.raises(ArtifactError, match="format 'rocourse-subsets' and version 1 or 2"):
         SubsetsResult.from_dict({**run().to_dict(), **change})
 
 

@@ -23,6 +23,20 @@ def test_adverse_rows_are_those_predicted_unfavourable(threshold, incomes):
     assert adverse.features_changed == everyone.features_changed == 1.0
 
 
+def test_unchanged_validity_says_whom_the_judges_would_have_given_the_class_anyway(
+    threshold, incomes
+):
+    judges = {"lax": threshold(3), "strict": threshold(7)}
+    scores = evaluation.evaluate_model(threshold(5), incomes(0, 4, 6, 8), judges=judges)
+    # The lax judge approves 4 as it is, the strict one denies 6.
+    up, down = scores.protocols["to_favourable"], scores.protocols["to_unfavourable"]
+    assert (up.unchanged, up.unchanged_validity) == ({"lax": 0.5, "strict": 0.0}, 0.25)
+    assert (down.unchanged, down.unchanged_validity) == ({"lax": 0.0, "strict": 0.5}, 0.25)
+    assert scores.protocols["all"].unchanged_validity == 0.25
+    alone = evaluation.evaluate_model(threshold(5), incomes(0, 4))
+    assert alone.protocols["all"].unchanged_validity is None
+
+
 def test_directions_are_reported_apart(threshold, incomes):
     scores = evaluation.evaluate_model(
         threshold(5), incomes(0, 1, 2, 8), judges={"lax": threshold(3)}

@@ -9,15 +9,18 @@ from rocourse.cli import _options
 from rocourse.cli._console import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from rich.console import RenderableType
 
-    from rocourse.evaluation import ModelScores
+    from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
     from rocourse.methods import RecourseClassifier
 
 EXAMPLES = _options.examples(
     "rocourse evaluate model/ test.csv",
     "rocourse evaluate model-2024/ test.csv --against model-2025/",
+    "rocourse evaluate model/ test.csv --reference train.csv",
     "rocourse evaluate a/ test.parquet --against b/ --against c/ --json",
 )
 
@@ -42,11 +45,20 @@ def evaluate(
             help="Model that judges the recourses (robust validity). Repeat for more.",
         ),
     ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            metavar="TRAIN",
+            help="Rows that the model was trained on, with their classes, to measure how plausible "
+            "the recourses are.",
+        ),
+    ] = None,
     drop: _options.Drop = None,
     as_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
-    """Measure accuracy, validity, robust validity, proximity and features changed."""
+    """Measure accuracy, validity, robust validity, proximity, features changed, plausibility."""
     from rocourse.artifacts import load
     from rocourse.cli._rows import read_rows, select_features, target_of
     from rocourse.evaluation import constant_class, evaluate_model
@@ -57,15 +69,18 @@ def evaluate(
     for path, judge in judges.items():
         _check_judge(fitted, judge, path)
     frame = read_rows(data, schema=fitted.schema_, drop=drop)
-    frame, labels = _labels(frame, target, target_of(fitted).name)
+    column = target_of(fitted).name
+    frame, labels = _labels(frame, target, column)
     rows = select_features(frame, fitted.schema_)
-    scores = evaluate_model(fitted, rows, labels, judges=judges)
+    known = None if reference is None else _read_reference(fitted, reference, target or column)
+    scores = evaluate_model(fitted, rows, labels, judges=judges, reference=known)
     # A judge that says the same of every row honours all recourses, or none, whatever they are.
     constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
     output.emit(
         {
             "model": str(model),
             "data": str(data),
+            "reference": None if reference is None else str(reference),
             "scores": scores.to_dict(),
             "constant_judges": {
                 path: label for path, label in constant.items() if label is not None
@@ -89,6 +104,17 @@ def _labels(
     if target is None and trained_on not in frame.columns:
         return frame, None
     return take_target(frame, target or trained_on)
+
+
+def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "Plausibility":
+    """The training rows; columns that the model does not know are of no use and left out."""
+    from rocourse.cli._rows import read_rows, take_target
+    from rocourse.evaluation import Plausibility
+
+    schema = fitted.schema_
+    frame, labels = take_target(read_rows(path, schema=schema, drop=None), target)
+    features = [name for name in frame.columns if name in schema.names]
+    return Plausibility.fit(schema, frame[features], labels)
 
 
 def _check_judge(fitted: "RecourseClassifier", judge: "RecourseClassifier", path: str) -> None:
@@ -124,26 +150,15 @@ def _check_judge(fitted: "RecourseClassifier", judge: "RecourseClassifier", path
 
 
 def _tables(scores: "ModelScores", judges: list[str]) -> list["RenderableType"]:
-    from rich.markup import escape
     from rich.table import Table
 
-    table = Table("recourses", "rows", "validity", title="Evaluation", title_justify="left")
-    if judges:
-        table.add_column("robust validity")
-    for judge in judges if len(judges) > 1 else []:
-        table.add_column(escape(f"by {judge}"))
-    table.add_column("proximity")
-    table.add_column("features changed")
+    table = Table("recourses", "rows", title="Evaluation", title_justify="left")
+    columns = _columns(scores, judges)
+    for title, _ in columns:
+        table.add_column(title)
     for protocol, found in scores.protocols.items():
-        table.add_row(
-            protocol.replace("_", " "),
-            str(found.rows),
-            _figure(found.validity),
-            *([_figure(found.robust_validity)] if judges else []),
-            *([_figure(found.judged[judge]) for judge in judges] if len(judges) > 1 else []),
-            _figure(found.proximity),
-            _figure(found.features_changed),
-        )
+        figures = (_figure(read(found)) for _, read in columns)
+        table.add_row(protocol.replace("_", " "), str(found.rows), *figures)
     lines: list[RenderableType] = [
         table,
         f"{scores.rows} rows, accuracy {_figure(scores.accuracy)}, AUC {_figure(scores.auc)}, "
@@ -154,6 +169,34 @@ def _tables(scores: "ModelScores", judges: list[str]) -> list["RenderableType"]:
             f"The model predicts {scores.constant} for every row, so that validity says little."
         )
     return lines
+
+
+def _columns(
+    scores: "ModelScores", judges: list[str]
+) -> list[tuple[str, "Callable[[RecourseScores], float | None]"]]:
+    """Titles, and what stands below them."""
+    from operator import attrgetter
+
+    from rich.markup import escape
+
+    columns: list[tuple[str, Callable[[RecourseScores], float | None]]]
+    columns = [("validity", attrgetter("validity"))]
+    if judges:
+        columns.append(("robust validity", attrgetter("robust_validity")))
+    for judge in judges if len(judges) > 1 else []:
+        columns.append((escape(f"by {judge}"), _judged_by(judge)))
+    if judges:
+        columns.append(("unchanged", attrgetter("unchanged_validity")))
+    columns.append(("proximity", attrgetter("proximity")))
+    columns.append(("features changed", attrgetter("features_changed")))
+    if any(found.neighbour_distance is not None for found in scores.protocols.values()):
+        columns.append(("neighbour distance", attrgetter("neighbour_distance")))
+        columns.append(("inliers", attrgetter("inliers")))
+    return columns
+
+
+def _judged_by(judge: str) -> "Callable[[RecourseScores], float | None]":
+    return lambda found: found.judged[judge]
 
 
 def _figure(value: float | None) -> str:

@@ -14,6 +14,7 @@ from rocourse.evaluation._metrics import (
     validity,
 )
 from rocourse.evaluation._model import Model
+from rocourse.evaluation._plausibility import Plausibility
 from rocourse.evaluation._protocol import run_subsets, split
 from rocourse.evaluation._results import (
     MODEL_METRICS,
@@ -37,6 +38,7 @@ __all__ = [
     "Aggregate",
     "Model",
     "ModelScores",
+    "Plausibility",
     "RecourseScores",
     "SeedsResult",
     "SubsetResult",

@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation._model import Model, Scalar
+from rocourse.evaluation._plausibility import Plausibility
 from rocourse.evaluation._results import SubsetResult, SubsetsResult
 from rocourse.evaluation._scores import score_model
 
@@ -81,7 +82,8 @@ def run_subsets(
     The models must share a schema, fitted on the union of the subsets, so that each can read the
     rows of all others. Each model gets a seed of its own, derived from `seed` and the subset's
     name: models that start from the same weights would agree with each other more than retrained
-    models do, and a subset's model does not depend on which other subsets take part.
+    models do, and a subset's model does not depend on which other subsets take part. Plausibility
+    is measured by the training rows of the subset that a recourse comes from.
 
     Args:
         subsets: Rows with their labels, by name; at least two.
@@ -115,12 +117,16 @@ def run_subsets(
 
     results = []
     for name, (train, test) in parts.items():
+        reference = Plausibility.fit(
+            models[name].schema_, train.drop(columns=target), train[target], seed=seed
+        )
         scores = score_model(
             models[name],
             test.drop(columns=target),
             test[target].to_numpy(),
             judges={other: judge for other, judge in models.items() if other != name},
             favourable=favourable,
+            reference=reference,
         )
         wall_seconds, cpu_seconds = seconds[name]
         results.append(

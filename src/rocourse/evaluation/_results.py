@@ -9,9 +9,19 @@ from rocourse.evaluation._aggregate import Aggregate, Summary, mean_present
 from rocourse.evaluation._scores import PROTOCOLS, ModelScores
 
 FORMAT = "rocourse-subsets"
-VERSION = 1
+VERSION = 2
+# Version 1 lacked what `RecourseScores` gives a default.
+_READABLE = (1, VERSION)
 
-RECOURSE_METRICS = ("validity", "robust_validity", "proximity", "features_changed")
+RECOURSE_METRICS = (
+    "validity",
+    "robust_validity",
+    "unchanged_validity",
+    "proximity",
+    "features_changed",
+    "neighbour_distance",
+    "inliers",
+)
 MODEL_METRICS = (
     "accuracy",
     "auc",
@@ -118,11 +128,12 @@ class SubsetsResult:
         kept = [subset for subset in self.subsets if subset.name not in dropped]
         if metric in MODEL_METRICS:
             return {subset.name: getattr(subset, metric) for subset in kept}
-        if metric == "robust_validity":
+        if metric in ("robust_validity", "unchanged_validity"):
             judges = [subset.name for subset in kept]
+            share = _verdict if metric == "robust_validity" else _unchanged
             return {
                 issuer.name: mean_present(
-                    _verdict(issuer, judge, protocol) for judge in judges if judge != issuer.name
+                    share(issuer, judge, protocol) for judge in judges if judge != issuer.name
                 )
                 for issuer in kept
             }
@@ -159,7 +170,7 @@ class SubsetsResult:
         Raises:
             ArtifactError: If the record is of another format or version, or incomplete.
         """
-        check_format(record, FORMAT, VERSION)
+        check_format(record, FORMAT, *_READABLE)
         try:
             return cls(
                 target=record["target"],
@@ -185,19 +196,24 @@ def summarise(collect: Callable[[str, str], Aggregate]) -> Summary:
     )
 
 
-def check_format(record: Mapping[str, Any], name: str, version: int) -> None:
+def check_format(record: Mapping[str, Any], name: str, *versions: int) -> None:
     """Refuse a stored result of another format or version."""
     found = (record.get("format"), record.get("version"))
-    if found != (name, version):
+    if found not in [(name, version) for version in versions]:
         raise ArtifactError(
-            f"A stored result must have format {name!r} and version {version}, but has format "
-            f"{found[0]!r} and version {found[1]!r}: run the evaluation again."
+            f"A stored result must have format {name!r} and version "
+            f"{' or '.join(map(str, versions))}, but has format {found[0]!r} and version "
+            f"{found[1]!r}: run the evaluation again."
         )
 
 
 def _verdict(issuer: SubsetResult, judge: str, protocol: str) -> float | None:
     scores = issuer.scores.protocols[protocol]
     return scores.validity if judge == issuer.name else scores.judged[judge]
+
+
+def _unchanged(issuer: SubsetResult, judge: str, protocol: str) -> float | None:
+    return issuer.scores.protocols[protocol].unchanged.get(judge)
 
 
 def _check_protocol(protocol: str) -> None:

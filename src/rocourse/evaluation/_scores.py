@@ -1,7 +1,7 @@
 """Everything measured about one model on one set of rows."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any, Self
 
@@ -19,12 +19,22 @@ from rocourse.evaluation._model import (
     predicted_labels,
     to_plain,
 )
+from rocourse.evaluation._plausibility import Plausibility
 from rocourse.schema import Recourse
 
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")
 """The selections of rows that are reported, see `select_rows`."""
 
+MAX_PLAUSIBILITY_ROWS = 1000
+"""Attempts of one protocol whose plausibility is measured; of more, a seeded draw.
+
+The cost grows with attempts times training rows. A share is known to 0.016 from this many.
+"""
+
 _RETIMED_BELOW_SECONDS = 10.0
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,12 @@ class RecourseScores:
         judged: The share honoured, by judge.
         proximity: Mean L1 distance in the encoded space.
         features_changed: Mean number of raw features changed.
+        unchanged_validity: The share of the same rows to which a judge gives the desired class
+            without any change, mean over the judges: what robust validity has to be compared with.
+        unchanged: This share, by judge.
+        neighbour_distance: Mean distance of the attempts from the nearest training rows of the
+            desired class; see `Plausibility`. None without training rows, as is the next.
+        inliers: The share of attempts that are inliers among the training rows of that class.
     """
 
     rows: int
@@ -46,6 +62,11 @@ class RecourseScores:
     judged: Mapping[str, float | None]
     proximity: float | None
     features_changed: float | None
+    # Results that were stored before these were measured do not have them.
+    unchanged_validity: float | None = None
+    unchanged: Mapping[str, float | None] = field(default_factory=dict)
+    neighbour_distance: float | None = None
+    inliers: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
@@ -100,6 +121,7 @@ def evaluate_model(
     *,
     judges: Mapping[str, Model] | None = None,
     favourable: Scalar | None = None,
+    reference: Plausibility | None = None,
 ) -> ModelScores:
     """Measure a model and its recourses on rows that it was not trained on.
 
@@ -113,6 +135,8 @@ def evaluate_model(
         y: Their labels, if known.
         judges: Other models, by name, whose verdict on the recourses is robust validity.
         favourable: The class that people want, if it is not the one in the model's schema.
+        reference: The rows that the model was trained on, to measure plausibility by; made by
+            `Plausibility.fit(model.schema_, ...)`.
 
     Raises:
         DataError: If there are no rows, or labels that the model does not know.
@@ -121,8 +145,12 @@ def evaluate_model(
         raise DataError("The rows to evaluate must not be empty, but there are 0: pass some rows.")
     labels = None if y is None else as_labels(y, rows=len(X), source="y")
     if labels is not None:
-        _check_labels(labels, model)
-    return score_model(model, X, labels, judges=judges or {}, favourable=favourable)
+        _check_labels(pd.unique(labels), model)
+    if reference is not None:
+        _check_labels(reference.classes, model)
+    return score_model(
+        model, X, labels, judges=judges or {}, favourable=favourable, reference=reference
+    )
 
 
 def score_model(
@@ -132,6 +160,7 @@ def score_model(
     *,
     judges: Mapping[str, Model],
     favourable: Scalar | None,
+    reference: Plausibility | None = None,
 ) -> ModelScores:
     """As `evaluate_model`, of rows and labels that need no check.
 
@@ -145,10 +174,12 @@ def score_model(
 
     attempts = recourse.attempted()
     own = honoured(recourse, predicted_labels(model, attempts))
-    verdicts = {
-        name: honoured(recourse, predicted_labels(judge, attempts))
-        for name, judge in judges.items()
-    }
+    verdicts, unchanged = (
+        {name: honoured(recourse, predicted_labels(judge, rows)) for name, judge in judges.items()}
+        for rows in (attempts, recourse.original)
+    )
+    selected = select_rows(recourse, wanted)
+    plausible = _plausibility(recourse, selected, reference)
     return ModelScores(
         rows=len(X),
         accuracy=None if labels is None else accuracy(labels, predicted),
@@ -157,15 +188,13 @@ def score_model(
         constant=constant_class(predicted),
         seconds_per_recourse=seconds,
         protocols={
-            name: _score(recourse, where, own, verdicts)
-            for name, where in select_rows(recourse, wanted).items()
+            name: _score(recourse, where, own, verdicts, unchanged, plausible[name])
+            for name, where in selected.items()
         },
     )
 
 
-def select_rows(
-    recourse: Recourse, favourable: Scalar
-) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
+def select_rows(recourse: Recourse, favourable: Scalar) -> dict[str, Mask]:
     """Which rows each protocol judges, by the names in `PROTOCOLS`, each `[n]`.
 
     `all` is every row that needed a recourse, `adverse` those of them that were predicted an
@@ -185,11 +214,15 @@ def select_rows(
 
 def _score(
     recourse: Recourse,
-    where: np.ndarray[Any, np.dtype[np.bool_]],
-    own: np.ndarray[Any, np.dtype[np.bool_]],
-    verdicts: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]],
+    where: Mask,
+    own: Mask,
+    verdicts: Mapping[str, Mask],
+    unchanged: Mapping[str, Mask],
+    plausible: tuple[float | None, float | None],
 ) -> RecourseScores:
     judged = {name: mean(verdict[where]) for name, verdict in verdicts.items()}
+    before = {name: mean(verdict[where]) for name, verdict in unchanged.items()}
+    neighbour_distance, inliers = plausible
     return RecourseScores(
         rows=int(where.sum()),
         validity=mean(own[where]),
@@ -197,7 +230,40 @@ def _score(
         judged=judged,
         proximity=mean(recourse.proximity[where]),
         features_changed=mean(recourse.features_changed[where]),
+        unchanged_validity=mean_present(before.values()),
+        unchanged=before,
+        neighbour_distance=neighbour_distance,
+        inliers=inliers,
     )
+
+
+def _plausibility(
+    recourse: Recourse, selected: Mapping[str, Mask], reference: Plausibility | None
+) -> dict[str, tuple[float | None, float | None]]:
+    """Mean distance from the training rows and share of inliers, by protocol.
+
+    A protocol with more than `MAX_PLAUSIBILITY_ROWS` attempts is measured by as many of them.
+    """
+    if reference is None:
+        return dict.fromkeys(selected, (None, None))
+    # One order for all protocols, so that their draws overlap and few attempts are measured.
+    order = np.random.default_rng(0).permutation(len(recourse))
+    drawn = {name: order[where[order]][:MAX_PLAUSIBILITY_ROWS] for name, where in selected.items()}
+    some = np.unique(np.concatenate(list(drawn.values())))
+    attempts = recourse[some]
+    measured = []
+    for values in (reference.distances(attempts), reference.inliers(attempts)):
+        spread = np.full(len(recourse), np.nan)
+        spread[some] = values
+        measured.append(spread)
+    return {
+        name: (_mean_measured(measured[0][rows]), _mean_measured(measured[1][rows]))
+        for name, rows in drawn.items()
+    }
+
+
+def _mean_measured(values: Values) -> float | None:
+    return mean(values[~np.isnan(values)])
 
 
 def _timed_recourse(model: Model, X: pd.DataFrame, desired: Any) -> tuple[Recourse, float]:
@@ -216,9 +282,9 @@ def _timed_recourse(model: Model, X: pd.DataFrame, desired: Any) -> tuple[Recour
     return recourse, seconds / len(X)
 
 
-def _check_labels(labels: np.ndarray[Any, Any], model: Model) -> None:
+def _check_labels(labels: Iterable[Any], model: Model) -> None:
     known = [to_plain(label) for label in model.classes_]
-    unknown = [to_plain(label) for label in pd.unique(labels) if label not in known]
+    unknown = [to_plain(label) for label in labels if label not in known]
     if unknown:
         raise DataError(
             f"The labels must be among {known}, the classes of the model, but {unknown[0]!r} was "

@@ -1,0 +1,154 @@
+"""How plausible recourses are: whether they lie where people of the desired class do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
+
+from rocourse.errors import ConfigError
+from rocourse.evaluation._model import Scalar, as_labels, to_plain
+from rocourse.schema import Recourse, Schema, one_hot
+
+NEIGHBOURS = 5
+"""How many of the nearest training rows the distance is the mean of."""
+
+MAX_REFERENCE_ROWS = 2000
+"""Training rows of one class that are compared with; of more, a seeded draw."""
+
+_OUTLIER_NEIGHBOURS = 20
+# With scikit-learn's own threshold (a factor of 1.5) wide one-hot rows are all inliers, even when
+# every column has been shuffled by itself. A share of the training rows is a measure that has the
+# same meaning for every schema.
+_OUTLYING_SHARE = 0.05
+
+Encoded = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class _ClassReference:
+    """The training rows of one class; None where there are too few to measure by."""
+
+    neighbours: NearestNeighbors | None
+    outliers: LocalOutlierFactor | None
+
+
+class Plausibility:
+    """Training rows by class, for attempts to be compared with.
+
+    Two measures, both by L1 in the encoded space, as proximity: the mean distance of an attempt
+    from its `neighbours` nearest training rows of the desired class; and whether it is an inlier
+    among them, that is, its local outlier factor (20 neighbours, repeated rows counted once) is no
+    higher than that of 95% of these training rows. About 95% of other real rows of the class are
+    inliers, and what is advised should not be far below.
+
+    Make one with `fit`.
+    """
+
+    def __init__(self, schema: Schema, references: Mapping[Scalar, _ClassReference]) -> None:
+        self._schema, self._references = schema, references
+
+    @classmethod
+    def fit(
+        cls,
+        schema: Schema,
+        X: pd.DataFrame,
+        y: Any,
+        *,
+        neighbours: int = NEIGHBOURS,
+        max_rows: int = MAX_REFERENCE_ROWS,
+        seed: int = 0,
+    ) -> Self:
+        """Keeps the training rows of each class.
+
+        Args:
+            schema: That of the recourses to come.
+            X: Training rows, raw.
+            y: Their classes.
+            neighbours: How many rows the distance is a mean of; a class with fewer than one more
+                than this has no measures.
+            max_rows: The most rows to keep of a class, drawn at random, so that judging stays
+                quick.
+            seed: Decides the draw.
+        """
+        for name, value in (("neighbours", neighbours), ("max_rows", max_rows)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigError(
+                    f"{name} must be a whole number of at least 1, but is {value!r}: use, say, 5."
+                )
+        labels = as_labels(y, rows=len(X), source="y")
+        encoded = one_hot(schema.encode(X), schema.layout)
+        rng = np.random.default_rng(seed)
+        references = {}
+        for label in sorted(pd.unique(labels), key=str):
+            rows = encoded[labels == label]
+            if len(rows) > max_rows:
+                rows = rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
+            references[to_plain(label)] = _reference(rows, neighbours)
+        return cls(schema, references)
+
+    @property
+    def classes(self) -> tuple[Scalar, ...]:
+        """The classes that there were training rows of."""
+        return tuple(self._references)
+
+    def distances(self, recourse: Recourse) -> npt.NDArray[np.float64]:
+        """Mean L1 distance of each attempt from the nearest training rows of its desired class.
+
+        Returns:
+            float64 [n], NaN where the class has too few rows.
+        """
+        return self._judged(recourse, _distances)
+
+    def inliers(self, recourse: Recourse) -> npt.NDArray[np.float64]:
+        """Whether each attempt is an inlier among the training rows of its desired class.
+
+        Returns:
+            float64 [n] of zeros and ones, NaN where the class has too few rows.
+        """
+        return self._judged(recourse, _inliers)
+
+    def _judged(
+        self, recourse: Recourse, measure: Callable[[_ClassReference, Encoded], Any]
+    ) -> npt.NDArray[np.float64]:
+        attempts = one_hot(recourse.attempts, self._schema.layout)
+        desired = np.asarray(recourse.desired)
+        values = np.full(len(recourse), np.nan)
+        for label, reference in self._references.items():
+            asked = np.flatnonzero(desired == label)
+            if len(asked):
+                values[asked] = measure(reference, attempts[asked])
+        return values
+
+
+def _reference(rows: Encoded, neighbours: int) -> _ClassReference:
+    # Repeated rows lie at distance zero from each other, and beside such an infinitely dense spot
+    # everything is an outlier.
+    distinct = np.unique(rows, axis=0)
+    nearest = outliers = None
+    if len(rows) > neighbours:
+        nearest = NearestNeighbors(n_neighbors=neighbours, metric="manhattan", algorithm="brute")
+        nearest.fit(rows)
+    if len(distinct) > neighbours:
+        outliers = LocalOutlierFactor(
+            n_neighbors=min(_OUTLIER_NEIGHBOURS, len(distinct) - 1),
+            metric="manhattan",
+            algorithm="brute",
+            contamination=_OUTLYING_SHARE,
+            novelty=True,
+        )
+        outliers.fit(distinct)
+    return _ClassReference(nearest, outliers)
+
+
+def _distances(reference: _ClassReference, rows: Encoded) -> Any:
+    if reference.neighbours is None:
+        return np.nan
+    return reference.neighbours.kneighbors(rows)[0].mean(axis=1)
+
+
+def _inliers(reference: _ClassReference, rows: Encoded) -> Any:
+    return np.nan if reference.outliers is None else reference.outliers.predict(rows) == 1
