@@ -8,6 +8,7 @@ from rocourse.errors import ArtifactError, ConfigError
 from rocourse.experiments import (
     COMPARISONS,
     Comparison,
+    ComparisonCell,
     Setting,
     Variant,
     as_markdown,
@@ -69,6 +70,27 @@ def test_table_has_a_row_a_cell_with_mean_and_spread(folder):
     assert {line.count("|") for line in lines} == {len(header) + 1}
 
 
+def test_measures_that_no_stored_result_has_get_no_column(folder):
+    (cell,) = read_comparison(TINY, folder)
+    header, row = comparison_rows([cell])
+    values = dict(zip(header, row, strict=True))
+    distance = cell.result.summary().protocols["adverse"]["neighbour_distance"]
+    assert values["adverse: neighbour distance"].startswith(f"{distance.mean:.3f} ± ")
+    record = cell.to_dict()
+    for run in record["result"]["runs"]:
+        run["version"] = 1
+        for subset in run["subsets"]:
+            for scores in subset["scores"]["protocols"].values():
+                for name in ("unchanged", "unchanged_validity", "neighbour_distance", "inliers"):
+                    del scores[name]
+    old = ComparisonCell.from_dict(record)
+    header, row = comparison_rows([old])
+    assert not {"unchanged", "neighbour distance", "inliers"} & set(header)
+    assert len(header) == len(row) == 10
+    header, *rows = comparison_rows([old, cell])
+    assert [line[header.index("inliers")] == "–" for line in rows] == [True, False]
+
+
 def test_cell_of_another_format_is_refused(tmp_path):
     (tmp_path / "label--plain.json").write_text('{"format": "other", "version": 9}')
     with pytest.raises(ArtifactError, match="format .*rocourse-comparison.* got .*other"):
@@ -98,5 +120,5 @@ def test_every_variant_has_options_that_its_method_takes():
     for comparison in COMPARISONS.values():
         for setting in comparison.settings:
             for variant in comparison.variants:
-                options = {**setting.options, **variant.options}
-                METHODS[variant.method](**options).training_config()
+                options = {**setting.options_for(variant.method), **variant.options}
+                METHODS[variant.method](**options).check_parameters()

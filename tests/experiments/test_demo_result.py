@@ -17,8 +17,19 @@ def printed(result: DemoResult, width: int = 80) -> str:
     return console.file.getvalue()
 
 
+def without_later_measures(value):
+    """What subsets of version 1 have, of whatever holds such subsets."""
+    later = ("version", "unchanged", "unchanged_validity", "neighbour_distance", "inliers")
+    if isinstance(value, dict):
+        return {n: without_later_measures(part) for n, part in value.items() if n not in later}
+    return [without_later_measures(part) for part in value] if isinstance(value, list) else value
+
+
 def test_stored_result_is_read_back_unchanged(record, result):
-    assert json.loads(json.dumps(result.to_dict())) == record
+    again = json.loads(json.dumps(result.to_dict()))
+    assert DemoResult.from_dict(again) == result
+    assert again["version"] == record["version"]
+    assert without_later_measures(again) == without_later_measures(record)
 
 
 def test_headline_figures_are_those_of_the_original_models_recourses(result):

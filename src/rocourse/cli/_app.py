@@ -8,7 +8,18 @@ import typer
 from typer.core import TyperGroup
 
 import rocourse
-from rocourse.cli import _data, _demo, _evaluate, _predict, _recourse, _reproduce, _schema, _train
+from rocourse.cli import (
+    _data,
+    _demo,
+    _evaluate,
+    _methods,
+    _predict,
+    _recourse,
+    _reproduce,
+    _schema,
+    _train,
+    _tune,
+)
 from rocourse.cli._options import examples
 from rocourse.errors import RocourseError
 
@@ -72,6 +83,8 @@ def _root(
 
 app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
 app.command("train", epilog=_train.EXAMPLES)(_train.train)
+app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
+app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)
 app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
 app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
 app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)

@@ -2,12 +2,30 @@
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows, in a .csv or .parquet file.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
+
+# Spelt out here so that `--help` need not load JAX; a test compares it with the methods themselves.
+Method = Annotated[
+    Literal[
+        "rocoursenet",
+        "counternet",
+        "rocoursenet-random",
+        "cf-model",
+        "robust-cf-model",
+        "vae-cf",
+        "robust-vae-cf",
+        "vanillacf",
+        "vanillacf-random",
+        "roar",
+        "rbr",
+    ],
+    typer.Option("--method", help="How recourses are found; see `rocourse methods`."),
+]
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else, to stdout.")

@@ -88,7 +88,7 @@ def train(
         bounds=bounds,
         favourable=favourable,
     )
-    fitted_schema, X, y = _read(data, target, schema, drop, wishes)
+    fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
     model = estimator(schema=fitted_schema, random_state=seed, **parameters)
     start = time.perf_counter()
     epochs = model.planned_epochs
@@ -119,9 +119,10 @@ def train(
     output.show(_table(result), f"Model written to {out}")
 
 
-def _read(
+def read_training_rows(
     data: Path, target: str, schema_file: Path | None, drop: list[str] | None, wishes: "Wishes"
 ) -> tuple["Schema", "pd.DataFrame", "pd.Series[Any]"]:
+    """The schema, given or inferred, with features and labels of a file of training rows."""
     from rocourse.cli._rows import read_rows, select_features, take_target
     from rocourse.errors import SchemaError
     from rocourse.schema import Schema

@@ -17,6 +17,7 @@ from rocourse.artifacts import write_file
 from rocourse.datasets import load
 from rocourse.errors import ArtifactError
 from rocourse.evaluation import SeedsResult, run_subsets
+from rocourse.experiments._tuning import tune_setting
 from rocourse.experiments._variants import Comparison, Setting, Variant
 from rocourse.methods import METHODS, RecourseClassifier
 
@@ -82,12 +83,13 @@ def run_comparison(
     Args:
         comparison: What to run.
         out: A directory with one file a cell; cells whose file is there are not computed again.
+            The parameters of tuned variants are kept beside it, in `tuning`.
         jobs: Processes side by side.
         on_progress: Told (label, done, total) after each cell.
     """
     out.mkdir(parents=True, exist_ok=True)
     todo = [
-        (comparison, setting, variant)
+        (comparison, setting, variant, out.parent / "tuning")
         for setting in comparison.settings
         for variant in comparison.variants
         if not _cell_path(out, setting, variant).exists()
@@ -114,7 +116,7 @@ def read_comparison(comparison: Comparison, out: Path) -> list[ComparisonCell]:
 
 
 def _compute(
-    todo: list[tuple[Comparison, Setting, Variant]], jobs: int
+    todo: list[tuple[Comparison, Setting, Variant, Path]], jobs: int
 ) -> Iterator[ComparisonCell]:
     if jobs == 1 or len(todo) < 2:
         yield from (_run_cell(*task) for task in todo)
@@ -126,8 +128,21 @@ def _compute(
             yield future.result()
 
 
-def _run_cell(comparison: Comparison, setting: Setting, variant: Variant) -> ComparisonCell:
-    options = {**setting.options, **variant.options}
+def _run_cell(
+    comparison: Comparison, setting: Setting, variant: Variant, tuning: Path
+) -> ComparisonCell:
+    options = {**setting.options_for(variant.method), **variant.options}
+    if variant.tuned:
+        found = tune_setting(
+            setting,
+            variant.method,
+            tuning,
+            seeds=range(comparison.seeds),
+            trials=setting.trials,
+            repeats=setting.repeats,
+            command=f"rocourse reproduce {comparison.name}",
+        )
+        options |= found.best.parameters
     # All parameters are stored, not only those that differ: defaults may change, results do not.
     params = METHODS[variant.method](**options).get_params()
     del params["schema"], params["random_state"]

@@ -5,27 +5,45 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from rocourse.errors import ConfigError
+from rocourse.methods import METHODS
 
 Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A data set of a comparison, with what all variants share on it."""
+    """A data set of a comparison, with what all variants share on it.
+
+    Options that a method does not have are passed over.
+    """
 
     name: str
     dataset: str
     subsets: tuple[str, ...] | None = None
     options: Options = field(default_factory=dict)
+    trials: int = 12
+    """How many sets of parameters to try for a tuned variant."""
+    repeats: int = 3
+    """How many cuts of the rows to try them on: small sets leave few rows to tune on."""
+
+    def options_for(self, method: str) -> dict[str, Any]:
+        """The options that the estimator called `method` takes."""
+        known = METHODS[method]().get_params(deep=False)
+        return {name: value for name, value in self.options.items() if name in known}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to train; the same on every data set."""
+    """One way to train.
+
+    The options are the same on every data set; those of a tuned variant come from the search for
+    parameters that is stored for its method and data set, and win.
+    """
 
     name: str
     method: str
     options: Options = field(default_factory=dict)
+    tuned: bool = False
 
 
 Named = TypeVar("Named", Setting, Variant)
@@ -142,7 +160,37 @@ SIMULATED = Comparison(
     ),
 )
 
-COMPARISONS = {comparison.name: comparison for comparison in (ROBUSTNESS, SIMULATED)}
+# In the order of the tables: what searches, what is trained post hoc, what is trained jointly.
+ALL_METHODS = (
+    "vanillacf",
+    "vanillacf-random",
+    "roar",
+    "rbr",
+    "cf-model",
+    "robust-cf-model",
+    "vae-cf",
+    "robust-vae-cf",
+    "counternet",
+    "rocoursenet-random",
+    "rocoursenet",
+)
+
+METHODS_COMPARED = Comparison(
+    "methods",
+    "Every method, with parameters tuned on validation rows; mean ± standard deviation over 5 "
+    "seeds.",
+    settings=(
+        # A generator that comes after the predictor gets more steps than beside it: they are cheap.
+        replace(_GERMAN, options={**_GERMAN.options, "generator_epochs": 80}),
+        replace(_STUDENT, options={**_STUDENT.options, "generator_epochs": 120}),
+        replace(_LOAN, options={**_LOAN.options, "generator_epochs": 5}, trials=6, repeats=1),
+    ),
+    variants=tuple(Variant(method, method, tuned=True) for method in ALL_METHODS),
+)
+
+COMPARISONS = {
+    comparison.name: comparison for comparison in (ROBUSTNESS, SIMULATED, METHODS_COMPARED)
+}
 
 
 def find_comparison(

@@ -1,0 +1,271 @@
+"""What one trial of a search for parameters does, and the models that all trials share."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rocourse.errors import ConfigError, RocourseError, TrainingError
+from rocourse.evaluation import (
+    Aggregate,
+    accuracy,
+    constant_class,
+    proximity,
+    robust_validity,
+    select_rows,
+    sparsity,
+    validity,
+)
+from rocourse.methods import METHODS, CounterNet, RecourseClassifier
+from rocourse.schema import Continuous, Rows, Schema
+
+Labelled = tuple[pd.DataFrame, "pd.Series[Any]"]
+Progress = Callable[[str, int, int], None]
+
+PREDICTOR = (
+    "encoder_widths",
+    "head_widths",
+    "dropout",
+    "loss",
+    "learning_rate",
+    "batch_size",
+    "epochs",
+    "validation_fraction",
+    "patience",
+)
+"""What a method and the models around it have in common: the predictor and its training."""
+
+# Retrained predictors read numbers that are this far off at most, in the encoded space.
+_NOISE = 0.1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is asked of every trial.
+
+    Attributes:
+        method: As in `METHODS`.
+        schema: The features and their constraints.
+        fixed: The parameters of the method that no trial varies.
+        predictor: The parameters of the other predictors, by the names in `PREDICTOR`.
+        protocol: The rows whose recourses are scored.
+        price: What one unit of proximity costs.
+        seed: Decides all models.
+    """
+
+    method: str
+    schema: Schema
+    fixed: Mapping[str, Any]
+    predictor: Mapping[str, Any]
+    protocol: str
+    price: float
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A problem with its rows and the models that all trials share.
+
+    Attributes:
+        problem: What is asked.
+        model_seed: The seed of every trial's model, so that only parameters tell them apart.
+        fit_rows: What models are fitted on.
+        validation_rows: What recourses are made for.
+        base: The model that methods explain which take one.
+        judges: Predictors that stand for retrained ones.
+        constant_judges: How many more there were, left out because they say the same of all
+            validation rows.
+        base_accuracy: Of `base`, on the validation rows.
+        judge_accuracies: Of `judges`, on the validation rows.
+    """
+
+    problem: Problem
+    model_seed: int
+    fit_rows: Labelled
+    validation_rows: Labelled
+    base: RecourseClassifier
+    judges: tuple[RecourseClassifier, ...]
+    constant_judges: int
+    base_accuracy: float
+    judge_accuracies: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trial.
+
+    Attributes:
+        score: None if it failed.
+        measures: What was measured, by name.
+        seconds: Wall clock.
+        error: Why it failed.
+    """
+
+    score: float | None
+    measures: Mapping[str, float | None]
+    seconds: float
+    error: str | None = None
+
+
+def prepare(
+    problem: Problem,
+    fit_rows: Labelled,
+    validation_rows: Labelled,
+    *,
+    judges: int,
+    on_progress: Progress | None = None,
+) -> Prepared:
+    """Fits the models that all trials share."""
+    seeds = np.random.SeedSequence(problem.seed).generate_state(1 + judges) >> 1
+    free = _without_rounding(problem.schema)
+    models: list[RecourseClassifier] = []
+    for seed in seeds.tolist():
+        rows, schema = fit_rows, problem.schema
+        if models:
+            rows, schema = _shifted(free, *fit_rows, np.random.default_rng(seed)), free
+        model = CounterNet(schema=schema, random_state=seed, **problem.predictor)
+        models.append(model.fit(*rows))
+        if on_progress is not None:
+            on_progress("judge", len(models), len(seeds))
+    X, y = validation_rows
+    base, *others = models
+    # What a predictor says that always says the same means nothing.
+    retrained = [judge for judge in others if constant_class(judge.predict(X)) is None]
+    if not retrained:
+        raise TrainingError(
+            f"Tuning must have a judge that tells rows apart, but all {judges} give every "
+            "validation row the same class; set more epochs or another learning rate."
+        )
+    base_accuracy, *judge_accuracies = (
+        float(np.mean(model.predict(X) == y.to_numpy())) for model in (base, *retrained)
+    )
+    return Prepared(
+        problem=problem,
+        model_seed=int(seeds[0]),
+        fit_rows=fit_rows,
+        validation_rows=validation_rows,
+        base=base,
+        judges=tuple(retrained),
+        constant_judges=len(others) - len(retrained),
+        base_accuracy=base_accuracy,
+        judge_accuracies=tuple(judge_accuracies),
+    )
+
+
+Run = Callable[[list[dict[str, Any]]], list[Outcome]]
+
+
+@contextmanager
+def run_trials(cuts: Sequence[Prepared], jobs: int) -> Iterator[Run]:
+    """Gives a function that runs some trials, side by side if there are several jobs."""
+    if jobs == 1:
+        yield lambda proposals: [_run_trial(cuts, parameters) for parameters in proposals]
+        return
+    # A fresh interpreter for each process: a forked one would inherit JAX's threads.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        # Rows and models are sent with each trial, not when a process starts: one that dies before
+        # it has read them would leave this one waiting.
+        yield lambda proposals: list(pool.map(partial(_run_trial, cuts), proposals))
+
+
+def _without_rounding(schema: Schema) -> Schema:
+    """The schema with fractions allowed: a whole number moved by little would be put back."""
+    return replace(
+        schema,
+        features=tuple(
+            replace(feature, integer=False) if isinstance(feature, Continuous) else feature
+            for feature in schema.features
+        ),
+    )
+
+
+def _shifted(
+    schema: Schema, X: pd.DataFrame, y: "pd.Series[Any]", rng: np.random.Generator
+) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
+    """Rows as they might be at the next training: drawn with random weights, numbers moved."""
+    weights = rng.exponential(size=len(X))
+    drawn = rng.choice(len(X), size=len(X), p=weights / weights.sum())
+    labels = y.to_numpy()
+    # A predictor has to know all classes, also those that the draw left out.
+    left_out = [label for label in pd.unique(labels) if label not in labels[drawn]]
+    drawn = np.append(drawn, [np.flatnonzero(labels == label)[0] for label in left_out]).astype(int)
+    rows = schema.encode(X).take(drawn)
+    noise = rng.uniform(-_NOISE, _NOISE, rows.continuous.shape)
+    moved = Rows(np.clip(rows.continuous + noise, 0.0, 1.0), rows.categories)
+    return schema.decode(moved), y.iloc[drawn].reset_index(drop=True)
+
+
+def _run_trial(cuts: Sequence[Prepared], parameters: dict[str, Any]) -> Outcome:
+    """One set of parameters on every cut of the rows; a failure on one is a failure."""
+    outcomes = [_run_once(prepared, parameters) for prepared in cuts]
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    for outcome in outcomes:
+        if outcome.score is None:
+            return replace(outcome, seconds=seconds)
+    scores = [outcome.score for outcome in outcomes if outcome.score is not None]
+    measures = {
+        name: Aggregate.of(outcome.measures[name] for outcome in outcomes).mean
+        for name in outcomes[0].measures
+    }
+    return Outcome(float(np.mean(scores)), measures, seconds)
+
+
+def _run_once(prepared: Prepared, parameters: dict[str, Any]) -> Outcome:
+    start = perf_counter()
+    try:
+        measures = _measure(prepared, _fit(prepared, parameters))
+    except ConfigError:
+        # Not of these values but of what is fixed: no trial would do better.
+        raise
+    except RocourseError as error:
+        return Outcome(None, {}, perf_counter() - start, str(error))
+    seconds = perf_counter() - start
+    if measures["proximity"] is None:
+        reason = (
+            "The predictor must leave validation rows to judge in protocol "
+            f"{prepared.problem.protocol!r}, but leaves none."
+        )
+        return Outcome(None, measures, seconds, reason)
+    return Outcome(_score(prepared, measures), measures, seconds)
+
+
+def _fit(prepared: Prepared, parameters: dict[str, Any]) -> RecourseClassifier:
+    problem = prepared.problem
+    estimator = METHODS[problem.method]
+    options = {**problem.fixed, **parameters}
+    if "model" in estimator().get_params(deep=False):
+        options["model"] = prepared.base
+    model = estimator(schema=problem.schema, random_state=prepared.model_seed, **options)
+    return model.fit(*prepared.fit_rows)
+
+
+def _measure(prepared: Prepared, model: RecourseClassifier) -> dict[str, float | None]:
+    X, y = prepared.validation_rows
+    recourse = model.recourse(X)
+    target = model.schema_.target
+    assert target is not None  # fitting completes the schema
+    where = select_rows(recourse, target.favourable)[prepared.problem.protocol]
+    chosen = recourse[np.flatnonzero(where)]
+    predicts = [judge.predict for judge in prepared.judges] if len(chosen) else []
+    return {
+        "validity": validity(chosen),
+        "robust_validity": robust_validity(chosen, predicts),
+        "proximity": proximity(chosen),
+        "features_changed": sparsity(chosen),
+        "accuracy": accuracy(y, model.predict(X)),
+    }
+
+
+def _score(prepared: Prepared, measures: Mapping[str, float | None]) -> float:
+    valid, robust, cost, right = (
+        measures[name] or 0.0 for name in ("validity", "robust_validity", "proximity", "accuracy")
+    )
+    lost = max(0.0, prepared.base_accuracy - right)
+    return (valid + robust) / 2 - prepared.problem.price * cost - lost

@@ -1,0 +1,336 @@
+"""Tuning: what is scored, on which rows, by whom, and what is kept of it."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.applicants import TARGET, TINY, make_applicants, make_schema
+
+from rocourse.datasets import load
+from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
+from rocourse.evaluation import evaluate_model, split
+from rocourse.experiments import (
+    SPACES,
+    Choices,
+    Setting,
+    Span,
+    TuningResult,
+    _trials,
+    _tuning,
+    find_space,
+    read_tuning,
+    tune,
+    tune_setting,
+    write_tuning,
+)
+from rocourse.experiments._trials import Problem, prepare, run_trials
+from rocourse.methods import METHODS, CounterNet
+from rocourse.schema import Schema
+
+FIXED = {
+    name: TINY[name]
+    for name in ("encoder_widths", "head_widths", "generator_widths", "batch_size", "learning_rate")
+} | {"epochs": 30}
+QUICK = {"fixed": FIXED, "trials": 3, "judges": 2}
+
+
+@pytest.fixture(scope="module")
+def applicants():
+    return make_applicants(120)
+
+
+@pytest.fixture(scope="module")
+def schema(applicants):
+    return make_schema(applicants)
+
+
+@pytest.fixture(scope="module")
+def result(applicants, schema):
+    return tune(applicants, TARGET, "counternet", schema=schema, price=0.05, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def prepared(applicants, schema):
+    fit, held_out = split(applicants, TARGET, seed=3)
+    predictor = {name: getattr(CounterNet(**FIXED), name) for name in _trials.PREDICTOR}
+    return prepare(
+        Problem("counternet", schema, FIXED, predictor, protocol="adverse", price=0.05, seed=3),
+        (fit.drop(columns=TARGET), fit[TARGET]),
+        (held_out.drop(columns=TARGET), held_out[TARGET]),
+        judges=2,
+    )
+
+
+def timeless(result):
+    return [{**trial.to_dict(), "seconds": None} for trial in result.trials]
+
+
+def test_the_defaults_are_tried_first_and_the_best_trial_wins(result):
+    assert [trial.number for trial in result.trials] == [0, 1, 2]
+    assert result.trials[0].parameters == {"lambda_3": CounterNet().lambda_3}
+    scores = [trial.score for trial in result.trials]
+    assert len(set(scores)) > 1
+    assert result.best.score == max(scores)
+    assert result.parameters == {**FIXED, **result.best.parameters}
+    assert (result.fit_rows, result.validation_rows) == (90, 30)
+
+
+def test_the_score_weighs_validity_cost_and_lost_accuracy(result):
+    for trial in result.trials:
+        measures = trial.measures
+        valid = (measures["validity"] + measures["robust_validity"]) / 2
+        lost = max(0.0, result.base_accuracy - measures["accuracy"])
+        assert trial.score == pytest.approx(valid - 0.05 * measures["proximity"] - lost)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_measures_are_those_of_the_evaluation(prepared, jobs):
+    proposals = [{"lambda_3": 0.1}, {"lambda_3": 1.5}]
+    with run_trials([prepared], jobs) as run:
+        outcomes = run(proposals)
+    X, y = prepared.validation_rows
+    for parameters, outcome in zip(proposals, outcomes, strict=True):
+        options = {**FIXED, **parameters}
+        model = CounterNet(prepared.problem.schema, random_state=prepared.model_seed, **options)
+        judges = {str(k): judge for k, judge in enumerate(prepared.judges)}
+        scores = evaluate_model(model.fit(*prepared.fit_rows), X, y, judges=judges)
+        adverse = scores.protocols["adverse"].to_dict()
+        assert outcome.measures["accuracy"] == scores.accuracy
+        for name in ("validity", "robust_validity", "proximity", "features_changed"):
+            assert outcome.measures[name] == pytest.approx(adverse[name]), name
+
+
+def test_judges_are_predictors_of_their_own(prepared):
+    X, _ = prepared.validation_rows
+    first, second = (judge.predict_proba(X) for judge in prepared.judges)
+    assert not np.allclose(first, second)
+    assert not np.allclose(first, prepared.base.predict_proba(X))
+    assert min(prepared.base_accuracy, *prepared.judge_accuracies) > 0.7
+
+
+def test_methods_that_explain_a_model_all_explain_the_same_one(prepared, monkeypatch):
+    class Explainer(CounterNet):
+        def __init__(self, schema=None, *, lambda_3=0.5, model=None, random_state=None):
+            self.schema, self.random_state = schema, random_state
+            self.lambda_3, self.model = lambda_3, model
+
+        def fit(self, X, y):
+            assert X.equals(prepared.fit_rows[0])
+            return self.model
+
+    monkeypatch.setitem(METHODS, "counternet", Explainer)
+    explaining = replace(prepared, problem=replace(prepared.problem, fixed={}))
+    with run_trials([explaining], 1) as run:
+        outcomes = run([{"lambda_3": 0.1}, {"lambda_3": 1.5}])
+    assert [o.measures["accuracy"] for o in outcomes] == [prepared.base_accuracy] * 2
+    assert outcomes[0].score == outcomes[1].score
+
+
+def test_judges_that_say_the_same_of_all_rows_are_left_out(prepared, monkeypatch):
+    def judged_anew(*constants):
+        answers = iter(constants)
+        monkeypatch.setattr(_trials, "constant_class", lambda predicted: next(answers))
+        return prepare(prepared.problem, prepared.fit_rows, prepared.validation_rows, judges=2)
+
+    again = judged_anew("granted", None)
+    assert (len(again.judges), again.constant_judges) == (1, 1)
+    assert again.judge_accuracies == prepared.judge_accuracies[1:]
+    with pytest.raises(TrainingError, match="all 2 give every validation row the same class"):
+        judged_anew("granted", "denied")
+
+
+def test_a_retraining_draws_rows_and_moves_numbers_but_keeps_all_classes(applicants, schema):
+    X, y = applicants.drop(columns=TARGET), applicants[TARGET].copy()
+    y.iloc[7] = "rare"
+    free = _trials._without_rounding(schema)
+    for seed in range(20):
+        rows, labels = _trials._shifted(free, X, y, np.random.default_rng(seed))
+        assert len(rows) == len(labels) and set(labels) == set(y)
+        assert set(rows["age"] % 1) != {0.0}
+        # Every row is one of the given ones, but for its numbers.
+        joined = rows.assign(label=labels).merge(
+            X.assign(label=y), on=["job", "region", "label"], suffixes=("", "_before")
+        )
+        near = np.ones(len(joined), dtype=bool)
+        for name in ("income", "age"):
+            near &= (joined[name] - joined[f"{name}_before"]).abs() <= 0.1001 * schema[name].span
+        assert len(joined[near].drop_duplicates(["income", "age"])) == len(
+            rows.drop_duplicates(["income", "age"])
+        )
+
+
+def test_the_seed_decides_everything(applicants, schema, result):
+    again = tune(applicants, TARGET, "counternet", schema=schema, price=0.05, **QUICK)
+    assert timeless(again) == timeless(result)
+    other = tune(applicants, TARGET, "counternet", schema=schema, seed=1, **QUICK)
+    assert other.trials[1].parameters != result.trials[1].parameters
+
+
+def test_large_validation_sets_are_drawn_from(applicants, schema):
+    options = {**QUICK, "trials": 1, "max_validation_rows": 10}
+    assert tune(applicants, TARGET, "counternet", schema=schema, **options).validation_rows == 10
+
+
+def test_the_result_survives_its_file(result, tmp_path):
+    path = tmp_path / "tuned.json"
+    write_tuning(result, path)
+    record = json.loads(path.read_text("utf-8"))
+    assert (record["format"], record["version"]) == ("rocourse-tuning", 1)
+    assert record["best"]["parameters"]["encoder_widths"] == [8, 4]
+    assert {"optuna", "jax", "rocourse"} <= set(record["versions"])
+    assert read_tuning(path) == result
+
+
+@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 9}])
+def test_a_file_of_another_format_is_refused(result, change):
+    with pytest.raises(ArtifactError, match=r"format \('rocourse-tuning', 1\)"):
+        TuningResult.from_dict({**result.to_dict(), **change})
+
+
+def test_an_incomplete_or_missing_file_is_refused(result, tmp_path):
+    record = result.to_dict()
+    del record["trials"]
+    with pytest.raises(ArtifactError, match="trials"):
+        TuningResult.from_dict(record)
+    with pytest.raises(ArtifactError, match="must be a JSON file"):
+        read_tuning(tmp_path / "absent.json")
+
+
+def test_failed_trials_are_kept_with_their_reason(applicants, schema, monkeypatch):
+    def fit(prepared, parameters):
+        if parameters["lambda_3"] != CounterNet().lambda_3:
+            raise TrainingError("The loss must be finite.")
+        return prepared.base
+
+    monkeypatch.setattr(_trials, "_fit", fit)
+    result = tune(applicants, TARGET, "counternet", schema=schema, **QUICK)
+    assert [trial.score is None for trial in result.trials] == [False, True, True]
+    assert result.trials[1].error == "The loss must be finite."
+    assert result.best.number == 0
+    assert TuningResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_nothing_but_failures_is_an_error(applicants, schema, monkeypatch):
+    def fit(prepared, parameters):
+        raise TrainingError("The loss must be finite.")
+
+    monkeypatch.setattr(_trials, "_fit", fit)
+    with pytest.raises(TrainingError, match="all 3 failed, .*The loss must be finite"):
+        tune(applicants, TARGET, "counternet", schema=schema, **QUICK)
+
+
+def test_a_model_that_refuses_nobody_fails_the_adverse_protocol(prepared, monkeypatch):
+    generous = prepared.base
+    monkeypatch.setattr(_trials, "_fit", lambda prepared, parameters: generous)
+    X, _ = prepared.validation_rows
+    approved = X[generous.predict(X) == "granted"]
+    labels = pd.Series("granted", index=approved.index)
+    easy = replace(prepared, validation_rows=(approved, labels))
+    with run_trials([easy], 1) as run:
+        (outcome,) = run([{"lambda_3": 0.1}])
+    assert outcome.score is None
+    assert "leaves none" in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("oracle", {}, "method to tune must be one of .*got 'oracle'"),
+        ("counternet", {"trials": 0}, "'trials' must be a whole number of at least 1: got 0"),
+        ("counternet", {"judges": 0}, "'judges' must be"),
+        ("counternet", {"jobs": 0}, "'jobs' must be"),
+        ("counternet", {"protocol": "some"}, "protocol must be one of .*got 'some'"),
+        ("counternet", {"price": -1}, "price must be a number of at least 0: got -1"),
+        ("counternet", {"price": float("nan")}, "price must be a number"),
+        ("counternet", {"fixed": {"epoch": 3}}, "Parameter 'epoch' must be one of counternet"),
+        ("counternet", {"fixed": {"random_state": 3}}, "'random_state' .* does not set itself"),
+        ("counternet", {"space": {"norm": Choices(("l2",))}}, "Parameter 'norm' must be one"),
+        (
+            "counternet",
+            {"fixed": {name: 1 for name in SPACES["counternet"]}},
+            "must have a parameter to vary",
+        ),
+        ("counternet", {"validation_share": 1.5}, "test_size must lie between 0 and 1"),
+        ("counternet", {"fixed": {**FIXED, "epochs": 0}}, "'epochs' must be a whole number"),
+        ("counternet", {"fixed": {**FIXED, "lambda_2": -1.0}}, "'lambda_2' must be"),
+    ],
+)
+def test_wrong_options_are_refused(applicants, schema, method, options, words):
+    with pytest.raises(ConfigError, match=words):
+        tune(applicants, TARGET, method, schema=schema, **{**QUICK, **options})
+
+
+def test_without_optuna_it_is_said_how_to_get_it(applicants, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(DependencyError, match=r"pip install 'rocourse\[tune\]'"):
+        tune(applicants, TARGET, "counternet")
+
+
+def test_every_method_has_a_space():
+    assert set(SPACES) == set(METHODS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_space_holds_the_defaults_and_ends_that_the_method_takes(method):
+    defaults = METHODS[method]().get_params(deep=False)
+    space = find_space(method)
+    assert [name for name, where in space.items() if defaults[name] not in where] == []
+    for pick in (lambda w: w.low, lambda w: w.high):
+        ends = {
+            name: (int(pick(where)) if where.whole else pick(where))
+            if isinstance(where, Span)
+            else where.values[0]
+            for name, where in space.items()
+        }
+        METHODS[method](**ends).check_parameters()
+    json.dumps({name: where.to_dict() for name, where in space.items()}, allow_nan=False)
+
+
+def test_choices_may_be_tuples(applicants, schema):
+    space = {"generator_widths": Choices(((8,), (100,)))}
+    fixed = {name: value for name, value in FIXED.items() if name != "generator_widths"}
+    options = {**QUICK, "fixed": fixed, "trials": 1, "judges": 1}
+    result = tune(applicants, TARGET, "counternet", schema=schema, space=space, **options)
+    assert result.best.parameters == {"generator_widths": (100,)}
+    assert TuningResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_a_comparison_is_tuned_on_no_row_that_it_tests(result, tmp_path, monkeypatch):
+    seen = {}
+
+    def remember(frame, target, method, **options):
+        seen.update(frame=frame, method=method, **options)
+        return result
+
+    monkeypatch.setattr(_tuning, "tune", remember)
+    # What the method does not have is passed over.
+    setting = Setting("german", "german_credit", options={**FIXED, "norm": "l2"})
+    assert tune_setting(setting, "counternet", tmp_path, seeds=(0, 1), trials=7) is result
+    dataset = load("german_credit")
+    first = next(iter(dataset.subsets.values())).reset_index(drop=True)
+    tested = {i for seed in (0, 1) for i in split(first, dataset.target, seed=seed)[1].index}
+    assert set(seen["frame"].index) == set(first.index) - tested
+    assert (seen["method"], seen["trials"]) == ("counternet", 7)
+    assert isinstance(seen["schema"], Schema) and seen["fixed"] == FIXED
+    # What is stored is not computed again.
+    monkeypatch.setattr(_tuning, "tune", None)
+    assert tune_setting(setting, "counternet", tmp_path, seeds=(0, 1)) == result
+    assert [path.name for path in tmp_path.iterdir()] == ["german--counternet.json"]
+    with pytest.raises(ArtifactError, match="remove it to tune again"):
+        tune_setting(replace(setting, options={"epochs": 9}), "counternet", tmp_path, seeds=(0, 1))
+
+
+def test_repeats_are_means_over_cuts_of_the_rows(applicants, schema):
+    """Each cut is the one that a tuning with its own seed makes."""
+    options = dict(schema=schema, fixed=FIXED, trials=1, judges=2)
+    both = tune(applicants, TARGET, "counternet", repeats=2, **options).trials[0]
+    apart = [
+        tune(applicants, TARGET, "counternet", seed=seed, **options).trials[0] for seed in (0, 1)
+    ]
+    assert both.parameters == apart[0].parameters == apart[1].parameters
+    assert both.score == pytest.approx((apart[0].score + apart[1].score) / 2)
+    for name, value in both.measures.items():
+        assert value == pytest.approx((apart[0].measures[name] + apart[1].measures[name]) / 2)
