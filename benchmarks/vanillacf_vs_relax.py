@@ -1,0 +1,429 @@
+"""VanillaCF of rocourse beside that of jax-relax: same weights, same rows, same number of steps.
+
+    python benchmarks/vanillacf_vs_relax.py [--json results.json]
+
+jax-relax runs in an environment of its own, which the first run makes. See benchmarks/README.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+# Before JAX reads them, and inherited by the other side: the same kind of device, and no compiled
+# code from an earlier run, which would make a first call look quicker.
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+
+import numpy as np
+import pandas as pd
+
+import rocourse
+from rocourse import Categorical, Continuous, Schema, Target, VanillaCF
+from rocourse.schema import Rows, one_hot, proximity
+
+# jax-relax 0.2.9 imports fastcore and nbdev without asking for them; the others are the releases
+# that it was seen to run with. JAX is the release that rocourse runs on: one compiler for both.
+PINS = (
+    "jax-relax==0.2.9",
+    "fastcore==2.2.38",
+    "nbdev==3.3.26",
+    "jax-tqdm==0.4.0",
+    "keras==3.3.3",
+    "numpy==2.4.6",
+    "optax==0.2.8",
+    "pandas==3.1.1",
+    "pydantic==1.10.27",
+    f"jax=={version('jax')}",
+    f"jaxlib=={version('jaxlib')}",
+)
+STAMP = ".ready-relax"
+HERE = Path(__file__).resolve().parent
+
+# The loan data's: 110 encoded columns.
+N_CONTINUOUS = 7
+GROUP_SIZES = (51, 36, 3, 7, 6)
+ENCODER, HEAD = (200, 10), (10,)
+TRAINING_ROWS = 4000
+
+
+class Setting(NamedTuple):
+    """What both sides share besides the model and the rows."""
+
+    steps: int
+    rate: float
+
+
+SETTINGS = (Setting(100, 0.1), Setting(1000, 0.001))
+
+
+class Contender(NamedTuple):
+    """One way of asking one library."""
+
+    library: str
+    call: str
+    explanation: str
+
+
+CONTENDERS = (
+    Contender("rocourse", "compiled", "search(), encoded rows in and out"),
+    Contender("jax-relax", "compiled", "its vmap strategy in a jit of ours, encoded rows"),
+    Contender("rocourse", "as called", "recourse(), DataFrame in, Recourse out"),
+    Contender("jax-relax", "as called", "generate_cf_explanations(strategy='vmap')"),
+)
+
+
+class CannotRunError(Exception):
+    """Why there is nothing to compare with, in a sentence."""
+
+
+@dataclass
+class Figures:
+    """What was measured of one contender; times are seconds for all rows."""
+
+    first_call: float = 0.0
+    """Wall time of the call before all others. That of `rocourse as called` finds the code that was
+    compiled for `rocourse compiled`."""
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    validity: float = 0.0
+    """Share of recourses that the model gives the class asked for."""
+    proximity: float = 0.0
+    """Mean L1 distance over all rows; a changed category counts 2."""
+    proximity_where_both: float | None = None
+    """The same over the rows for which both libraries found a valid recourse."""
+
+
+Ask = Callable[[str, Setting], tuple[float, float, Rows]]
+"""From a call and a setting to wall time, CPU time and the rows found."""
+
+
+def main() -> int:
+    """Prints the table; exit status 1 where jax-relax cannot be had."""
+    options = parse_options()
+    limit_cores(options.cores)
+    try:
+        python = environment(options.env)
+        results = compare(python, options.rows, options.repeats, options.cores)
+    except CannotRunError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print_report(results)
+    if options.json is not None:
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
+        print(f"\nWritten to {options.json}.")
+    return 0
+
+
+def parse_options() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description="VanillaCF of rocourse beside jax-relax's.")
+    parser.add_argument("--rows", type=int, default=1000, help="rows to explain (1000)")
+    parser.add_argument("--repeats", type=int, default=5, help="warm runs of each (5)")
+    parser.add_argument("--cores", type=int, default=2, help="cores that both may use (2)")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument(
+        "--env",
+        type=Path,
+        default=HERE.parent / ".venv-relax",
+        help="where jax-relax is installed, on the first run (.venv-relax)",
+    )
+    return parser.parse_args()
+
+
+def limit_cores(n: int) -> None:
+    """Restricts this process and its children, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
+
+
+def environment(folder: Path) -> Path:
+    """The interpreter of an environment that holds the pinned jax-relax, made if need be."""
+    stamp = folder / STAMP
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    pins = "\n".join(PINS)
+    if stamp.exists() and stamp.read_text() == pins:
+        return python
+    if folder.exists() and not stamp.exists() and any(folder.iterdir()):
+        raise CannotRunError(
+            f"--env must name a folder that this benchmark made or that is not there yet, got "
+            f"{folder}; name another one or delete it."
+        )
+    print(f"Installing {PINS[0]} into {folder} ...", flush=True)
+    steps = (
+        ([sys.executable, "-m", "venv", "--clear", str(folder)], "venv"),
+        (
+            [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PINS],
+            "pip",
+        ),
+        ([str(python), "-I", "-c", "import relax"], "import relax"),
+    )
+    for command, name in steps:
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+            raise CannotRunError(
+                f"jax-relax could not be installed into {folder}: {name} ended with "
+                f"{''.join(reason)!r}; check that a package index can be reached and try again."
+            )
+        # Empty: ours, but not ready.
+        stamp.touch()
+    stamp.write_text(pins)
+    return python
+
+
+def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.Series]:
+    """A trained model of the loan data's shape, and rows to explain.
+
+    The rows are drawn at random, so that no download is needed; the label follows a rule that uses
+    all features, with noise.
+    """
+    rng = np.random.default_rng(0)
+    size = TRAINING_ROWS + n
+    columns: dict[str, np.ndarray] = {}
+    score = rng.logistic(0.0, 0.5, size)
+    for i in range(N_CONTINUOUS):
+        columns[f"value{i}"] = rng.beta(2.0, 4.0, size)
+        score += rng.normal(0.0, 4.0) * (columns[f"value{i}"] - 1 / 3)
+    for i, n_categories in enumerate(GROUP_SIZES):
+        shares = rng.dirichlet(np.ones(n_categories))
+        columns[f"group{i}"] = rng.choice(n_categories, size, p=shares)
+        score += rng.normal(0.0, 0.7, n_categories)[columns[f"group{i}"]]
+    frame = pd.DataFrame(columns)
+    label = pd.Series((score > np.median(score)).astype(int), name="approved")
+    # Without whole numbers and other rules: jax-relax knows ranges and categories only.
+    schema = Schema(
+        features=(
+            *(Continuous(f"value{i}", low=0.0, high=1.0) for i in range(N_CONTINUOUS)),
+            *(Categorical(f"group{i}", tuple(range(k))) for i, k in enumerate(GROUP_SIZES)),
+        ),
+        target=Target("approved", classes=(0, 1), favourable=1),
+    )
+    model = VanillaCF(
+        schema=schema, encoder_widths=ENCODER, head_widths=HEAD, epochs=15, random_state=0
+    )
+    model.fit(frame[:TRAINING_ROWS], label[:TRAINING_ROWS])
+    return model, frame[TRAINING_ROWS:], label[TRAINING_ROWS:]
+
+
+def compare(python: Path, n: int, repeats: int, cores: int) -> dict[str, Any]:
+    """Measures both libraries turn by turn; JSON-able."""
+    model, frame, label = make_problem(n)
+    rows = model.schema_.encode(frame)
+    predicted = model.judge_.probabilities(one_hot(rows, model.schema_.layout))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        relax(python, model, rows, Path(folder)) as theirs,
+    ):
+        apart = np.abs(np.asarray(theirs.greeting["probabilities"]) - predicted[:, 1]).max()
+        if apart > 1e-5:
+            raise CannotRunError(f"The two copies of the model differ by {apart:.2g}; a bug here.")
+        ask = {"rocourse": ours(model, frame, rows), "jax-relax": theirs.ask}
+        settings = []
+        for setting in SETTINGS:
+            print(f"Measuring {setting.steps} steps ...", flush=True)
+            figures = measure(ask, setting, repeats, lambda found: judge(model, rows, found))
+            settings.append({"steps": setting.steps, "rate": setting.rate, **figures})
+    return {
+        "rows": n,
+        "repeats": repeats,
+        "cores": cores,
+        "encoded_columns": model.schema_.layout.width,
+        "accuracy": float(np.mean(predicted.argmax(axis=1) == label)),
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "versions": {
+            "rocourse": {"rocourse": rocourse.__version__}
+            | {name: version(name) for name in ("jax", "equinox", "optax")},
+            "jax-relax": theirs.greeting["versions"],
+        },
+        "settings": settings,
+    }
+
+
+def ours(model: VanillaCF, frame: pd.DataFrame, rows: Rows) -> Ask:
+    """Asks rocourse."""
+    target = 1 - model.judge_.probabilities(one_hot(rows, model.schema_.layout)).argmax(axis=1)
+
+    def ask(call: str, setting: Setting) -> tuple[float, float, Rows]:
+        model.set_params(search_steps=setting.steps, search_rate=setting.rate)
+        wall, cpu = time.perf_counter(), time.process_time()
+        if call == "compiled":
+            found = model.search(rows, target)
+        else:
+            found = model.recourse(frame).attempts
+        return time.perf_counter() - wall, time.process_time() - cpu, found
+
+    return ask
+
+
+class Relax:
+    """Asks jax-relax, in its own process."""
+
+    def __init__(self, process: "subprocess.Popen[str]", folder: Path) -> None:
+        self.process, self.folder = process, folder
+        self.greeting = self._read()
+
+    def ask(self, call: str, setting: Setting) -> tuple[float, float, Rows]:
+        """Has one search done and times it over there."""
+        save = self.folder / "found.npz"
+        request = {"call": call, **setting._asdict(), "save": str(save)}
+        assert self.process.stdin is not None
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        seconds = self._read()
+        with np.load(save, allow_pickle=False) as file:
+            found = compact(file["rows"])
+        return seconds["wall"], seconds["cpu"], found
+
+    def _read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            said = (self.folder / "errors.txt").read_text().strip().splitlines()[-1:]
+            raise CannotRunError(
+                f"jax-relax stopped with {''.join(said)!r}; try again with another --env."
+            )
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+@contextmanager
+def relax(python: Path, model: VanillaCF, rows: Rows, folder: Path) -> Iterator[Relax]:
+    """jax-relax with a copy of the model and the rows, ready to be asked."""
+    network = model.predictor_
+    assert network is not None
+    layers = (*network.encoder.layers, *network.head.layers, network.output)
+    np.savez(
+        folder / "problem.npz",
+        rows=one_hot(rows, model.schema_.layout),
+        n_continuous=N_CONTINUOUS,
+        group_sizes=GROUP_SIZES,
+        **{f"weight{i}": np.asarray(layer.weight) for i, layer in enumerate(layers)},
+        **{f"bias{i}": np.asarray(layer.bias) for i, layer in enumerate(layers)},
+    )
+    with (folder / "errors.txt").open("w") as errors:
+        process = subprocess.Popen(
+            [str(python), "-I", str(HERE / "_relax_worker.py"), str(folder / "problem.npz")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        # Leaving closes its stdin, at which it ends, and waits for it.
+        with process:
+            yield Relax(process, folder)
+
+
+def compact(x: np.ndarray) -> Rows:
+    """Encoded rows `[n, width]` with the most likely category of each group."""
+    ends = np.cumsum([N_CONTINUOUS, *GROUP_SIZES])
+    codes = [x[:, a:b].argmax(axis=1) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return Rows(x[:, :N_CONTINUOUS], np.stack(codes, axis=1).astype(np.int16))
+
+
+def judge(model: VanillaCF, rows: Rows, found: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the rows found have the other class now, and how far each is from its origin."""
+    before, after = (
+        model.judge_.probabilities(one_hot(some, model.schema_.layout)).argmax(axis=1)
+        for some in (rows, found)
+    )
+    return after != before, proximity(rows, found, model.schema_.layout)
+
+
+def measure(
+    ask: dict[str, Ask],
+    setting: Setting,
+    repeats: int,
+    judge: Callable[[Rows], tuple[np.ndarray, np.ndarray]],
+) -> dict[str, Any]:
+    """All contenders at one setting: a first call each, then warm calls in turn."""
+    figures = [Figures() for _ in CONTENDERS]
+    verdicts = []
+    for contender, figure in zip(CONTENDERS, figures, strict=True):
+        figure.first_call, _, found = ask[contender.library](contender.call, setting)
+        valid, distance = judge(found)
+        figure.validity, figure.proximity = float(valid.mean()), float(distance.mean())
+        verdicts.append((valid, distance))
+    both = np.logical_and.reduce([valid for valid, _ in verdicts])
+    for figure, (_, distance) in zip(figures, verdicts, strict=True):
+        figure.proximity_where_both = float(distance[both].mean()) if both.any() else None
+    turns = list(zip(CONTENDERS, figures, strict=True))
+    for _ in range(repeats):
+        for contender, figure in turns:
+            wall, cpu, _ = ask[contender.library](contender.call, setting)
+            figure.wall.append(wall)
+            figure.cpu.append(cpu)
+        # Neither always follows the other.
+        turns.reverse()
+    return {
+        "valid_in_both": float(both.mean()),
+        "contenders": [
+            contender._asdict() | vars(figure)
+            for contender, figure in zip(CONTENDERS, figures, strict=True)
+        ],
+        "ratios": {call: ratios(figures, call) for call in ("compiled", "as called")},
+    }
+
+
+def ratios(figures: Sequence[Figures], call: str) -> dict[str, list[float]]:
+    """jax-relax's time over rocourse's, repeat by repeat."""
+    pair = {
+        contender.library: figure
+        for contender, figure in zip(CONTENDERS, figures, strict=True)
+        if contender.call == call
+    }
+    mine, theirs = pair["rocourse"], pair["jax-relax"]
+    return {
+        "wall": [b / a for a, b in zip(mine.wall, theirs.wall, strict=True)],
+        "cpu": [b / a for a, b in zip(mine.cpu, theirs.cpu, strict=True)],
+    }
+
+
+def print_report(results: dict[str, Any]) -> None:
+    """The figures as text."""
+    print(
+        f"\n{results['rows']} rows, {results['encoded_columns']} encoded columns, "
+        f"{results['cores']} cores, {results['repeats']} repeats; "
+        f"model of {results['accuracy']:.0%} accuracy"
+    )
+    for library, versions in results["versions"].items():
+        others = ", ".join(f"{name} {number}" for name, number in versions.items())
+        print(f"  {library}: {others}")
+    for setting in results["settings"]:
+        print(f"\n{setting['steps']} steps, learning rate {setting['rate']:g}")
+        header = ("ms a recourse", "CPU ms", "compiling", "validity", "proximity", "both valid")
+        print(" " * 20 + "".join(f"{name:>15}" for name in header))
+        for contender in setting["contenders"]:
+            per_row = 1000.0 / results["rows"]
+            near = contender["proximity_where_both"]
+            compiling = contender["first_call"] - median(contender["wall"])
+            cells = (
+                f"{median(contender['wall']) * per_row:.3f}",
+                f"{median(contender['cpu']) * per_row:.3f}",
+                f"{compiling:.1f} s" if contender["call"] == "compiled" else "-",
+                f"{contender['validity']:.1%}",
+                f"{contender['proximity']:.2f}",
+                "-" if near is None else f"{near:.2f}",
+            )
+            name = f"{contender['library']} {contender['call']}"
+            print(f"{name:20}" + "".join(f"{cell:>15}" for cell in cells))
+        for call, times in setting["ratios"].items():
+            texts = [
+                f"{what} {median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+                for what, values in times.items()
+            ]
+            print(f"jax-relax / rocourse, {call}: {', '.join(texts)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
