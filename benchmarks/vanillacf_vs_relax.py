@@ -28,9 +28,10 @@ os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
 
 import numpy as np
 import pandas as pd
+from _loan_shapes import GROUP_SIZES, N_CONTINUOUS, limit_cores, make_problem
 
 import rocourse
-from rocourse import Categorical, Continuous, Schema, Target, VanillaCF
+from rocourse import VanillaCF
 from rocourse.schema import Rows, one_hot, proximity
 
 # jax-relax 0.2.9 imports fastcore and nbdev without asking for them; the others are the releases
@@ -50,12 +51,6 @@ PINS = (
 )
 STAMP = ".ready-relax"
 HERE = Path(__file__).resolve().parent
-
-# The loan data's: 110 encoded columns.
-N_CONTINUOUS = 7
-GROUP_SIZES = (51, 36, 3, 7, 6)
-ENCODER, HEAD = (200, 10), (10,)
-TRAINING_ROWS = 4000
 
 
 class Setting(NamedTuple):
@@ -142,12 +137,6 @@ def parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def limit_cores(n: int) -> None:
-    """Restricts this process and its children, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
-
-
 def environment(folder: Path) -> Path:
     """The interpreter of an environment that holds the pinned jax-relax, made if need be."""
     stamp = folder / STAMP
@@ -181,40 +170,6 @@ def environment(folder: Path) -> Path:
         stamp.touch()
     stamp.write_text(pins)
     return python
-
-
-def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.Series]:
-    """A trained model of the loan data's shape, and rows to explain.
-
-    The rows are drawn at random, so that no download is needed; the label follows a rule that uses
-    all features, with noise.
-    """
-    rng = np.random.default_rng(0)
-    size = TRAINING_ROWS + n
-    columns: dict[str, np.ndarray] = {}
-    score = rng.logistic(0.0, 0.5, size)
-    for i in range(N_CONTINUOUS):
-        columns[f"value{i}"] = rng.beta(2.0, 4.0, size)
-        score += rng.normal(0.0, 4.0) * (columns[f"value{i}"] - 1 / 3)
-    for i, n_categories in enumerate(GROUP_SIZES):
-        shares = rng.dirichlet(np.ones(n_categories))
-        columns[f"group{i}"] = rng.choice(n_categories, size, p=shares)
-        score += rng.normal(0.0, 0.7, n_categories)[columns[f"group{i}"]]
-    frame = pd.DataFrame(columns)
-    label = pd.Series((score > np.median(score)).astype(int), name="approved")
-    # Without whole numbers and other rules: jax-relax knows ranges and categories only.
-    schema = Schema(
-        features=(
-            *(Continuous(f"value{i}", low=0.0, high=1.0) for i in range(N_CONTINUOUS)),
-            *(Categorical(f"group{i}", tuple(range(k))) for i, k in enumerate(GROUP_SIZES)),
-        ),
-        target=Target("approved", classes=(0, 1), favourable=1),
-    )
-    model = VanillaCF(
-        schema=schema, encoder_widths=ENCODER, head_widths=HEAD, epochs=15, random_state=0
-    )
-    model.fit(frame[:TRAINING_ROWS], label[:TRAINING_ROWS])
-    return model, frame[TRAINING_ROWS:], label[TRAINING_ROWS:]
 
 
 def compare(python: Path, n: int, repeats: int, cores: int) -> dict[str, Any]:

@@ -318,7 +318,7 @@ def test_a_comparison_is_tuned_on_no_row_that_it_tests(result, tmp_path, monkeyp
     # What is stored is not computed again.
     monkeypatch.setattr(_tuning, "tune", None)
     assert tune_setting(setting, "counternet", tmp_path, seeds=(0, 1)) == result
-    assert [path.name for path in tmp_path.iterdir()] == ["german--counternet.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["german--counternet--0-1.json"]
     with pytest.raises(ArtifactError, match="remove it to tune again"):
         tune_setting(replace(setting, options={"epochs": 9}), "counternet", tmp_path, seeds=(0, 1))
 

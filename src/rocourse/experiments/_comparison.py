@@ -24,6 +24,9 @@ from rocourse.methods import METHODS, RecourseClassifier
 FORMAT = "rocourse-comparison"
 VERSION = 1
 
+# What a unit of proximity costs when parameters are chosen: three points of validity.
+_PRICE = 0.03
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -36,6 +39,8 @@ class ComparisonCell:
     variant: str
     method: str
     options: dict[str, Any]
+    tuned: dict[str, dict[str, Any]]
+    """By seed, what was chosen for it in place of the options."""
     result: SeedsResult
     versions: dict[str, str]
     command: str
@@ -50,6 +55,7 @@ class ComparisonCell:
             "variant": self.variant,
             "method": self.method,
             "options": self.options,
+            "tuned": self.tuned,
             "command": self.command,
             "versions": self.versions,
             "result": self.result.to_dict(),
@@ -67,6 +73,8 @@ class ComparisonCell:
         names = ("comparison", "setting", "variant", "method", "options", "versions", "command")
         return cls(
             **{name: record[name] for name in names},
+            # Older results have no tuned variants.
+            tuned=record.get("tuned", {}),
             result=SeedsResult.from_dict(record["result"]),
         )
 
@@ -132,37 +140,32 @@ def _run_cell(
     comparison: Comparison, setting: Setting, variant: Variant, tuning: Path
 ) -> ComparisonCell:
     options = {**setting.options_for(variant.method), **variant.options}
-    if variant.tuned:
-        found = tune_setting(
-            setting,
-            variant.method,
-            tuning,
-            seeds=range(comparison.seeds),
-            trials=setting.trials,
-            repeats=setting.repeats,
-            command=f"rocourse reproduce {comparison.name}",
-        )
-        options |= found.best.parameters
     # All parameters are stored, not only those that differ: defaults may change, results do not.
     params = METHODS[variant.method](**options).get_params()
     del params["schema"], params["random_state"]
+    tuned: dict[str, dict[str, Any]] = {}
 
     def run(seed: int) -> Any:
         dataset = load(setting.dataset, subsets=setting.subsets, seed=seed)
+        if variant.tuned:
+            tuned[str(seed)] = _tune(comparison, setting, variant, seed, tuning)
+        chosen = {**options, **tuned.get(str(seed), {})}
 
         def fit(_: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
-            model = METHODS[variant.method](schema=dataset.schema, random_state=fit_seed, **options)
+            model = METHODS[variant.method](schema=dataset.schema, random_state=fit_seed, **chosen)
             return model.fit(X, y)
 
         return run_subsets(dataset.subsets, dataset.target, fit, seed=seed)
 
+    result = SeedsResult(tuple(run(seed) for seed in range(comparison.seeds)))
     return ComparisonCell(
         comparison=comparison.name,
         setting=setting.name,
         variant=variant.name,
         method=variant.method,
         options=params,
-        result=SeedsResult(tuple(run(seed) for seed in range(comparison.seeds))),
+        tuned=tuned,
+        result=result,
         versions={
             "python": platform.python_version(),
             "rocourse": rocourse.__version__,
@@ -170,6 +173,30 @@ def _run_cell(
         },
         command=f"rocourse reproduce {comparison.name}",
     )
+
+
+def _tune(
+    comparison: Comparison, setting: Setting, variant: Variant, seed: int, out: Path
+) -> dict[str, Any]:
+    """The parameters to report a seed with, chosen without its test rows."""
+    seeds = tuple(range(comparison.seeds)) if setting.tuned_once else (seed,)
+
+    def best(method: str, fixed: dict[str, Any]) -> dict[str, Any]:
+        found = tune_setting(
+            setting,
+            method,
+            out,
+            seeds=seeds,
+            fixed=fixed,
+            seed=seed if len(seeds) == 1 else 0,
+            trials=setting.trials,
+            price=_PRICE,
+            command=f"rocourse reproduce {comparison.name}",
+        )
+        return dict(found.best.parameters)
+
+    plain = {} if variant.plain is None else best(variant.plain, {})
+    return plain | best(variant.method, {**variant.options, **plain})
 
 
 def _cell_path(out: Path, setting: Setting | str, variant: Variant | str) -> Path:

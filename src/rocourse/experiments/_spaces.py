@@ -73,7 +73,6 @@ _ATTACK: Space = {
 _POST_HOC: Space = {**_PRICE, "generator_epochs": Span(20, 100, whole=True)}
 # Three terms: the reconstruction keeps its weight.
 _VAE: Space = {
-    "validity_loss": Choices(("hinge", "cross_entropy")),
     "lambda_2": Span(5.0, 100.0, log=True),
     # A few values: each is compiled anew.
     "kl_weight": Choices((0.1, 0.3, 1.0)),

@@ -143,6 +143,11 @@ def prepare(
             f"Tuning must have a judge that tells rows apart, but all {judges} give every "
             "validation row the same class; set more epochs or another learning rate."
         )
+    if constant_class(base.predict(X)) is not None:
+        raise TrainingError(
+            "Tuning must have a predictor that tells rows apart, but it gives every validation row "
+            "the same class; set more epochs or another learning rate, or give more rows."
+        )
     base_accuracy, *judge_accuracies = (
         float(np.mean(model.predict(X) == y.to_numpy())) for model in (base, *retrained)
     )

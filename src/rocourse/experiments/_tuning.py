@@ -175,6 +175,7 @@ def tune_setting(
     out: Path,
     *,
     seeds: Sequence[int],
+    fixed: Mapping[str, Any] | None = None,
     seed: int = 0,
     command: str = "",
     **options: Any,
@@ -182,13 +183,14 @@ def tune_setting(
     """Tunes a method for a data set of a comparison, or reads what is stored in `out`.
 
     Only rows of the first subset are used, and none that is a test row of it under any of the
-    comparison's seeds: what is reported later has not been seen.
+    given seeds: what is reported for them later has not been seen.
 
     Args:
         setting: The data set, with the parameters that all variants share on it.
         method: A name in `METHODS`.
-        out: A directory with one file `{setting}--{method}.json` for each.
-        seeds: The seeds of the comparison.
+        out: A directory with one file `{setting}--{method}--{seeds}.json` for each.
+        seeds: The seeds of the comparison that the parameters are for.
+        fixed: Parameters of the method that are not varied, besides the setting's.
         seed: That of the tuning.
         command: What was run, for the record.
         options: Others of `tune`.
@@ -196,8 +198,8 @@ def tune_setting(
     Raises:
         ArtifactError: If what is stored was made with other fixed parameters, or is no tuning.
     """
-    path = out / f"{setting.name}--{method}.json"
-    fixed = setting.options_for(method)
+    path = out / f"{setting.name}--{method}--{'-'.join(map(str, seeds))}.json"
+    fixed = {**setting.options_for(method), **(fixed or {})}
     if path.exists():
         stored = read_tuning(path)
         if stored.fixed != fixed:
@@ -220,7 +222,8 @@ def tune_setting(
         command=command,
         **options,
     )
-    write_tuning(result, path)
+    # Another process may have come first, with the same result.
+    write_tuning(result, path, force=True)
     return result
 
 

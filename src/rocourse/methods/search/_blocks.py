@@ -1,6 +1,8 @@
 """Any number of rows through functions that are compiled for a few block sizes."""
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import jax
@@ -38,12 +40,16 @@ Columns = TypeVar("Columns")
 Settings = TypeVar("Settings")
 
 
+Run = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Array, Array]]
+
+
 def in_blocks(
-    run: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Array, Array]],
+    run: Run,
     rows: Rows,
     target: np.ndarray,
     *,
     sizes: Sequence[int] = (LANES,),
+    side_by_side: bool = False,
 ) -> Rows:
     """Proposals for all rows, block by block.
 
@@ -53,18 +59,38 @@ def in_blocks(
         rows: Any number of rows.
         target: The class index wanted for each.
         sizes: The sizes of block that may be asked for, ascending.
+        side_by_side: Whether blocks may run on several cores at once: compiled code may, a model of
+            the user's need not bear it.
     """
     target = np.asarray(target, dtype=np.int32)
-    continuous, categories = [rows.continuous[:0]], [rows.categories[:0]]
-    for start in range(0, len(rows), sizes[-1]):
+
+    def proposals(start: int) -> tuple[np.ndarray, np.ndarray]:
         stop = min(start + sizes[-1], len(rows))
         size = next(size for size in sizes if size >= stop - start)
         filled = np.resize(np.arange(start, stop), size)
         outputs = run(rows.continuous[filled], rows.categories[filled], target[filled])
         values, codes = (np.asarray(output)[: stop - start] for output in outputs)
-        continuous.append(values)
-        categories.append(codes.astype(rows.categories.dtype))
+        return values, codes.astype(rows.categories.dtype)
+
+    starts = range(0, len(rows), sizes[-1])
+    threads = min(_cores(), len(starts) - 1) if side_by_side else 1
+    if threads < 2:
+        parts = [proposals(start) for start in starts]
+    else:
+        # One block by itself: what has to be compiled is compiled before there are threads.
+        first = proposals(starts[0])
+        with ThreadPoolExecutor(threads) as pool:
+            parts = [first, *pool.map(proposals, starts[1:])]
+    nothing = rows.continuous[:0], rows.categories[:0]
+    continuous, categories = zip(nothing, *parts, strict=True)
     return Rows(np.concatenate(continuous), np.concatenate(categories))
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def fill_lanes(columns: Columns) -> Columns:

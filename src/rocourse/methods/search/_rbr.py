@@ -10,8 +10,6 @@
    step, until the model agrees.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -34,7 +32,6 @@ _BLOCK_SIZES = (1, 32)
 _HOST_BLOCK_SIZES = (1, 8)
 # NumPy and compiled code leave the interpreter free for another thread, and one search by itself
 # keeps hardly more than one core busy.
-_THREADS = 2
 
 
 def rbr_recourses(
@@ -70,22 +67,9 @@ def rbr_recourses(
             return search_compiled(model.predictor, block, constraints, around, numbers, free)
         return search_on_host(model, block, constraints, around, numbers, free)
 
-    if not isinstance(model, NetworkModel):
-        return in_blocks(run, rows, target, sizes=_HOST_BLOCK_SIZES)
-
-    def search(part: slice) -> Rows:
-        return in_blocks(run, rows[part], target[part], sizes=_BLOCK_SIZES)
-
-    # One block by itself: what has to be compiled is compiled before there are threads. The rest
-    # is cut between whole blocks, so that at most one has to be filled up.
-    block = _BLOCK_SIZES[-1]
-    first = search(slice(0, block))
-    if len(rows) <= block:
-        return first
-    stretch = -(-(len(rows) - block) // (_THREADS * block)) * block
-    parts = [slice(start, start + stretch) for start in range(block, len(rows), stretch)]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return Rows.concatenate([first, *pool.map(search, parts)])
+    compiled = isinstance(model, NetworkModel)
+    sizes = _BLOCK_SIZES if compiled else _HOST_BLOCK_SIZES
+    return in_blocks(run, rows, target, sizes=sizes, side_by_side=compiled)
 
 
 def surroundings(

@@ -83,6 +83,7 @@ def roar_recourses(
             rows,
             target,
             sizes=_BLOCK_SIZES,
+            side_by_side=True,
         )
     return in_blocks(
         lambda *block: _search_on_host(model, Query.of(*block), space, neighbourhood, numbers),

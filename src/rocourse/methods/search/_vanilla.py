@@ -113,6 +113,7 @@ def vanilla_recourses(
             lambda *block: _search_compiled(network, Query.of(*block), space, noise, numbers),
             rows,
             target,
+            side_by_side=True,
         )
     return in_blocks(
         lambda *block: _search_on_host(model, Query.of(*block), space, noise, numbers), rows, target
