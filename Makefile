@@ -15,12 +15,13 @@ DEV_READY := $(VENV)/.ready-dev
 export JAX_COMPILATION_CACHE_DIR := $(abspath $(VENV))/.jax-cache
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.2
 
-.PHONY: help demo test lint format clean
+.PHONY: help demo test bench lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install into $(VENV), then run 'rocourse demo'"
 	@echo "make test    install with development tools, then lint, types, import contract, tests"
+	@echo "make bench   measure the speed of the searches (the first run installs jax-relax beside it)"
 	@echo "make format  let ruff format and fix what it can"
 	@echo "make clean   remove the environment, caches and build outputs"
 
@@ -51,10 +52,14 @@ lint: $(DEV_READY)
 test: lint
 	$(BIN)/python -m pytest -q -n 2
 
+bench: $(RUN_READY)
+	$(BIN)/python benchmarks/search_speed.py
+	$(BIN)/python benchmarks/vanillacf_vs_relax.py
+
 format: $(DEV_READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-relax build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

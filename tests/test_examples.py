@@ -49,3 +49,9 @@ def test_the_forest_itself_grants_what_was_advised(method, example, credit):
     found = recourse.status == "found"
     assert found.any()
     assert (forest.predict(recourse.frame())[found] == 1).all()
+
+
+def test_a_generator_of_your_own_runs_and_gives_valid_recourses():
+    shares = load_example("own_generator").main()
+    assert shares.keys() == {"cf-model", "robust-cf-model"}
+    assert min(shares.values()) > 0.8

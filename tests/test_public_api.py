@@ -120,6 +120,7 @@ PUBLIC = {
         "find_space",
         "load_demo",
         "options_for",
+        "protocol_tables",
         "read_comparison",
         "read_tuning",
         "render_demo",

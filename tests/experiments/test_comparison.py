@@ -1,6 +1,7 @@
 """Comparisons: stored cell by cell, never computed twice, tables from JSON alone."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from rocourse.experiments import (
     as_markdown,
     comparison_rows,
     find_comparison,
+    protocol_tables,
     read_comparison,
     run_comparison,
 )
@@ -122,3 +124,20 @@ def test_every_variant_has_options_that_its_method_takes():
             for variant in comparison.variants:
                 options = {**setting.options_for(variant.method), **variant.options}
                 METHODS[variant.method](**options).check_parameters()
+
+
+def test_protocol_tables_hold_every_measure_and_the_papers_figures(folder):
+    (cell,) = read_comparison(TINY, folder)
+    renamed = replace(cell, setting="student", method="roar")
+    tables = dict(protocol_tables([renamed, cell]))
+    everyone, refused, models = tables.values()
+    header, ours, other = everyone
+    found = dict(zip(header, ours, strict=True))
+    assert (found["paper: validity"], found["robust"]) == ("0.967", "0.820")
+    assert other[-1] == "–", "the paper has no such data set"
+    summary = cell.result.summary()
+    assert found["validity"].startswith(f"{summary.protocols['all']['validity'].mean:.3f}")
+    adverse = dict(zip(*refused[:2], strict=True))
+    assert adverse["proximity"].startswith(f"{summary.protocols['adverse']['proximity'].mean:.3f}")
+    speed = dict(zip(*models[:2], strict=True))["ms a recourse"]
+    assert float(speed) == pytest.approx(1e3 * summary.model["seconds_per_recourse"].mean, abs=1e-3)

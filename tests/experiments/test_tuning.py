@@ -135,11 +135,13 @@ def test_judges_that_say_the_same_of_all_rows_are_left_out(prepared, monkeypatch
         monkeypatch.setattr(_trials, "constant_class", lambda predicted: next(answers))
         return prepare(prepared.problem, prepared.fit_rows, prepared.validation_rows, judges=2)
 
-    again = judged_anew("granted", None)
+    again = judged_anew("granted", None, None)
     assert (len(again.judges), again.constant_judges) == (1, 1)
     assert again.judge_accuracies == prepared.judge_accuracies[1:]
     with pytest.raises(TrainingError, match="all 2 give every validation row the same class"):
         judged_anew("granted", "denied")
+    with pytest.raises(TrainingError, match="it gives every validation row the same class"):
+        judged_anew(None, None, "granted")
 
 
 def test_a_retraining_draws_rows_and_moves_numbers_but_keeps_all_classes(applicants, schema):

@@ -9,10 +9,10 @@ from tests.strategies import broken_constraints
 
 from rocourse.datasets import load
 from rocourse.evaluation import split
-from rocourse.methods import RoCourseNet
+from rocourse.methods import METHODS, RoCourseNet
 from rocourse.schema import Continuous
 
-from .conftest import SMALL
+from .conftest import SMALL, small
 
 
 @st.composite
@@ -67,3 +67,20 @@ def test_recourses_under_the_actionable_schema_satisfy_it(name):
         rows = test.drop(columns=dataset.target)
         recourse = model.recourse(rows)
         assert broken_constraints(dataset.actionable_schema, rows, recourse.attempted()) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_random_constraints(method, loans, counternet):
+    """Methods that search take any rules at no cost; the others learn under some and keep them."""
+    cls, features = METHODS[method], loans.drop(columns="grade")
+    searches = not hasattr(cls, "generator_builder")
+
+    @settings(max_examples=10 if searches else 2, deadline=None)
+    @given(schema=constrained(counternet.schema_))
+    def check(schema):
+        options = {"model": counternet} if searches else small(cls, epochs=2)
+        model = cls(schema, random_state=0, **options).fit(features, loans["grade"])
+        recourse = model.recourse(features.head(20))
+        assert broken_constraints(schema, features.head(20), recourse.frame()) == []
+
+    check()

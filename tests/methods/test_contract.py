@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
-from rocourse.methods import METHODS, CounterNet, RoCourseNet
+from rocourse.methods import METHODS, CounterNet, RoCourseNet, parameter_docs
 from rocourse.schema import Schema
 
 from .conftest import SMALL, fit, make_schema
@@ -175,6 +175,51 @@ def test_three_classes_reach_the_desired_class_of_each_row(graded_rocoursenet, g
     np.testing.assert_array_equal(
         graded_rocoursenet.predict(each.attempted()) == desired, each.valid
     )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_reaches_one_class_of_many(name, graded_loans):
+    model = fit(METHODS[name], graded_loans, epochs=20)
+    features = graded_loans.drop(columns="grade").head(60)
+    desired = (model.predict(features) + 1) % 3
+    recourse = model.recourse(features, desired=desired)
+    np.testing.assert_array_equal(recourse.desired, desired)
+    assert recourse.valid.mean() > 0.6
+    np.testing.assert_array_equal(model.predict(recourse.attempted()) == desired, recourse.valid)
+
+
+@pytest.mark.parametrize(
+    ("plain", "robust"),
+    [
+        ("counternet", "rocoursenet"),
+        ("counternet", "rocoursenet-random"),
+        ("cf-model", "robust-cf-model"),
+        ("vae-cf", "robust-vae-cf"),
+    ],
+)
+def test_robust_twin_adds_an_attack_and_changes_nothing_else(plain, robust):
+    without, with_attack = METHODS[plain](), METHODS[robust]()
+    defaults = without.get_params()
+    assert {name: with_attack.get_params()[name] for name in defaults} == defaults
+    assert without.recourse_config().attack is None
+    attack = with_attack.recourse_config().attack
+    assert attack.attacker == ("random" if robust.endswith("random") else "worst")
+    assert without.recourse_config().objective == with_attack.recourse_config().objective
+    assert without.generator_builder() == with_attack.generator_builder()
+
+
+def test_post_hoc_methods_explain_the_predictor_that_joint_training_arrives_at(fitted, rows):
+    expected = fitted("counternet").predict_proba(rows)
+    for name in METHODS:
+        np.testing.assert_allclose(fitted(name).predict_proba(rows), expected, atol=1e-5)
+
+
+def test_parameters_are_listed_with_their_meaning():
+    for cls in METHODS.values():
+        docs = parameter_docs(cls)
+        assert docs.keys() == cls().get_params(deep=False).keys()
+        for name, doc in docs.items():
+            assert f"    {name}: {doc.split()[0]}" in cls.__doc__
 
 
 def test_text_labels_work(loans):

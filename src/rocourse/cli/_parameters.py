@@ -10,7 +10,7 @@ from rocourse.cli._rows import did_you_mean
 from rocourse.errors import ConfigError
 
 # What is said by options of its own.
-_ELSEWHERE = {"schema": "--schema", "random_state": "--seed"}
+_ELSEWHERE = {"schema": "--schema", "random_state": "--seed", "model": "--explain"}
 
 
 def read_parameters(

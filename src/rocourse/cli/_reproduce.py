@@ -9,14 +9,14 @@ from rocourse.cli import _options
 from rocourse.cli._console import Output
 
 EXAMPLES = _options.examples(
-    "rocourse reproduce robustness --jobs 2",
+    "rocourse reproduce methods --jobs 2",
     "rocourse reproduce robustness --data student",
     "rocourse reproduce simulated --table",
 )
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="robustness or simulated.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="methods, robustness or simulated.")],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -43,6 +43,7 @@ def reproduce(
         as_markdown,
         comparison_rows,
         find_comparison,
+        protocol_tables,
         read_comparison,
         run_comparison,
     )
@@ -56,4 +57,9 @@ def reproduce(
         with output.progress() as report:
             cells = run_comparison(comparison, folder, jobs=jobs, on_progress=report)
     output.emit([cell.to_dict() for cell in cells])
-    output.show(comparison.title, "", as_markdown(comparison_rows(cells)))
+    output.show(comparison.title, "")
+    if not comparison.full_tables:
+        output.show(as_markdown(comparison_rows(cells)))
+        return
+    for title, rows in protocol_tables(cells):
+        output.show(f"{title}:", "", as_markdown(rows), "")

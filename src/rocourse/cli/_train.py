@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rocourse.cli._wishes import Wishes
+    from rocourse.methods import RecourseClassifier
     from rocourse.schema import Schema
 
 EXAMPLES = _options.examples(
@@ -21,6 +22,7 @@ EXAMPLES = _options.examples(
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
     "rocourse train loans.csv --target paid --method roar --set delta_max=0.05 --out m/",
+    "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
     "rocourse train loans.csv --target paid --set epochs=20 --out m/ --force",
 )
 
@@ -34,6 +36,14 @@ def train(
         Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
     ],
     method: _options.Method = "rocoursenet",
+    explain: Annotated[
+        Path | None,
+        typer.Option(
+            "--explain",
+            metavar="MODEL",
+            help="Trained model to find recourses for, by a method that comes after training.",
+        ),
+    ] = None,
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -88,8 +98,14 @@ def train(
         bounds=bounds,
         favourable=favourable,
     )
-    fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
+    explained = None if explain is None else _explained(explain, method, schema)
+    fitted_schema, X, y = read_training_rows(
+        data, target, schema, drop, wishes, known=None if explained is None else explained.schema_
+    )
+    if explained is not None:
+        parameters["model"] = explained
     model = estimator(schema=fitted_schema, random_state=seed, **parameters)
+    model.check_parameters()
     start = time.perf_counter()
     epochs = model.planned_epochs
     with output.progress() as report:
@@ -119,19 +135,43 @@ def train(
     output.show(_table(result), f"Model written to {out}")
 
 
+def _explained(path: Path, method: str, schema_file: Path | None) -> "RecourseClassifier":
+    from rocourse.artifacts import load
+    from rocourse.errors import ConfigError
+    from rocourse.methods import METHODS
+
+    if schema_file is not None:
+        raise typer.BadParameter("--explain and --schema exclude each other.")
+    if "model" not in METHODS[method]().get_params(deep=False):
+        fitting = [name for name, cls in METHODS.items() if hasattr(cls, "model")]
+        raise ConfigError(
+            f"--explain must be used with a method that comes after training: got {method!r}; "
+            f"choose one of {', '.join(fitting)}."
+        )
+    return load(path)
+
+
 def read_training_rows(
-    data: Path, target: str, schema_file: Path | None, drop: list[str] | None, wishes: "Wishes"
+    data: Path,
+    target: str,
+    schema_file: Path | None,
+    drop: list[str] | None,
+    wishes: "Wishes",
+    *,
+    known: "Schema | None" = None,
 ) -> tuple["Schema", "pd.DataFrame", "pd.Series[Any]"]:
-    """The schema, given or inferred, with features and labels of a file of training rows."""
+    """The schema, known, stored or inferred, with features and labels of a file of rows."""
     from rocourse.cli._rows import read_rows, select_features, take_target
     from rocourse.errors import SchemaError
     from rocourse.schema import Schema
 
-    if schema_file is None:
+    if schema_file is not None:
+        known = Schema.load(schema_file)
+    if known is None:
         frame = read_rows(data, schema=None, drop=drop)
         schema = wishes.infer(frame, target)
     else:
-        schema = wishes.apply(Schema.load(schema_file))
+        schema = wishes.apply(known)
         if schema.target is not None and schema.target.name != target:
             raise SchemaError(
                 f"The target must be that of the schema, {schema.target.name!r}, but --target is "
@@ -160,7 +200,11 @@ def _table(result: dict[str, Any]) -> "Table":
         ("rows × features", f"{result['rows']} × {result['features']}"),
         ("classes", ", ".join(map(str, result["classes"]))),
         ("favourable class", str(result["favourable"])),
-        ("weights of epoch", f"{result['best_epoch']} of {result['epochs']}"),
+        *(
+            [("weights of epoch", f"{result['best_epoch']} of {result['epochs']}")]
+            if result["epochs"]
+            else []
+        ),
         ("time", f"{result['seconds']:.1f} s"),
         *(
             (f"held-out {name.replace('_', ' ')}", f"{metrics[name]:.3f}")

@@ -11,7 +11,7 @@ from rocourse.experiments._demo_result import DemoResult, MethodRun, SampleRecou
 from rocourse.experiments._folder import check_result_folder
 from rocourse.experiments._report import render_demo, render_report
 from rocourse.experiments._spaces import SPACES, Choices, Span, find_space
-from rocourse.experiments._tables import as_markdown, comparison_rows
+from rocourse.experiments._tables import as_markdown, comparison_rows, protocol_tables
 from rocourse.experiments._tuning import tune, tune_setting, write_tuning
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
 from rocourse.experiments._variants import (
@@ -45,6 +45,7 @@ __all__ = [
     "find_space",
     "load_demo",
     "options_for",
+    "protocol_tables",
     "read_comparison",
     "read_tuning",
     "render_demo",

@@ -64,6 +64,8 @@ class Comparison:
     settings: tuple[Setting, ...]
     variants: tuple[Variant, ...]
     seeds: int = 5
+    full_tables: bool = False
+    """Whether its report has a table a protocol and one of the models, or a single short one."""
 
 
 # Widths, learning rates and batches are the paper's (its tables of hyper-parameters), but for the
@@ -195,6 +197,7 @@ METHODS_COMPARED = Comparison(
     variants=tuple(
         Variant(method, method, tuned=True, plain=plain) for method, plain in _PLAIN_METHODS.items()
     ),
+    full_tables=True,
 )
 
 COMPARISONS = {

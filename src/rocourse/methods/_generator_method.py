@@ -171,6 +171,10 @@ class JointMethod(FeedForwardMethod):
 class PostHocGeneratorMethod(PostHocMethod, GeneratorMethod):
     """Abstract base of the methods that train a generator for a predictor that is there already."""
 
+    validity_loss: ValidityLoss = param(
+        default="mse",
+        doc="The form of L2: `mse`, `cross_entropy`, or `hinge` (a lead of 0.165 in probability).",
+    )
     generator_epochs: int = param(default=50, doc="The most epochs to train the generator for.")
     generator_learning_rate: float | None = param(
         default=None, doc="Adam's, for the generator; None takes `learning_rate`."
@@ -187,6 +191,9 @@ class PostHocGeneratorMethod(PostHocMethod, GeneratorMethod):
         require_count("generator_epochs", self.generator_epochs)
         if self.generator_learning_rate is not None:
             require_number("generator_learning_rate", self.generator_learning_rate, above=0.0)
+
+    def _validity_loss(self) -> ValidityLoss:
+        return self.validity_loss
 
     def training_plan(self) -> TrainingPlan:
         """The validated configuration of the generator's training."""

@@ -95,7 +95,7 @@ class SearchMethod(LearnedSearch, PostHocMethod):
         if len(unknown):
             raise DataError(
                 f"The target must have the classes of the model, {known.tolist()}: got "
-                f"{unknown[0]!r}; pass the rows that it was trained on, or no target."
+                f"{unknown.tolist()[0]!r}; pass the rows that it was trained on, or no target."
             )
         return np.searchsorted(known, values).astype(np.int32)
 

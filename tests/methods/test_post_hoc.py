@@ -1,0 +1,138 @@
+"""Post-hoc methods explain a model that is there already: ours, or anybody's."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import rocourse
+from rocourse.errors import ArtifactError, ConfigError, DataError, SchemaError
+from rocourse.methods import METHODS, RBR, ROAR, CFModel, VanillaCF, adapt
+from rocourse.schema import Schema
+
+from .conftest import make_schema, small
+
+SEARCHES = ["vanillacf", "vanillacf-random", "roar", "rbr"]
+POST_HOC = [*SEARCHES, "cf-model", "robust-cf-model", "vae-cf", "robust-vae-cf"]
+
+
+@pytest.fixture(scope="module")
+def rows(loans):
+    return loans.drop(columns="grade").head(40)
+
+
+@pytest.fixture(scope="module")
+def forest(loans):
+    """A pipeline on raw rows, text columns and all."""
+    model = make_pipeline(
+        OneHotEncoder(handle_unknown="ignore", min_frequency=5),
+        RandomForestClassifier(30, random_state=0),
+    )
+    return model.fit(loans.drop(columns="grade"), loans["grade"])
+
+
+@pytest.mark.parametrize("name", POST_HOC)
+def test_a_model_of_ours_is_explained_as_it_is(name, counternet, loans, rows):
+    cls = METHODS[name]
+    model = cls(model=counternet, random_state=0, **small(cls))
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    assert model.predictor_ is counternet.predictor_
+    assert model.schema_ is counternet.schema_
+    np.testing.assert_array_equal(model.predict_proba(rows), counternet.predict_proba(rows))
+    recourse = model.recourse(rows)
+    assert recourse.valid.mean() > 0.8
+    np.testing.assert_array_equal(
+        counternet.predict(recourse.attempted()) == recourse.desired, recourse.valid
+    )
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_for_a_model_needs_no_labels(name, counternet, loans, rows):
+    features = loans.drop(columns="grade")
+    model = METHODS[name](model=counternet, random_state=0).fit(features, None)
+    assert model.classes_.tolist() == [0, 1]
+    assert model.history_ == [] and model.planned_epochs == 0
+    assert model.recourse(rows).valid.any()
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_stored_explanation_of_our_model_stands_alone(name, counternet, loans, rows, tmp_path):
+    model = METHODS[name](model=counternet, random_state=0).fit(loans.drop(columns="grade"), None)
+    loaded = rocourse.load(rocourse.save(model, tmp_path / "model"))
+    assert loaded.model is None
+    pd.testing.assert_frame_equal(loaded.recourse(rows).frame(), model.recourse(rows).frame())
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_forest_on_raw_rows_is_explained(name, forest, loans, rows):
+    schema = make_schema(loans)
+    options = {"neighbours": 200} if name in ("roar", "rbr") else {"search_steps": 40}
+    model = METHODS[name](schema, model=forest, random_state=0, **options)
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    np.testing.assert_array_equal(model.predict(rows), forest.predict(rows))
+    recourse = model.recourse(rows)
+    assert recourse.valid.mean() > 0.5
+    honoured = forest.predict(recourse.frame()) == recourse.desired
+    assert honoured[recourse.status == "found"].all()
+
+
+def test_a_foreign_model_is_stored_by_its_owner(forest, loans, rows, tmp_path):
+    schema = make_schema(loans)
+    model = ROAR(schema, model=forest, neighbours=200, random_state=0)
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    path = rocourse.save(model, tmp_path / "model")
+    with pytest.raises(ArtifactError, match="without its 'model'.*pass it as model="):
+        rocourse.load(path)
+    loaded = rocourse.load(path, model=forest)
+    pd.testing.assert_frame_equal(loaded.recourse(rows).frame(), model.recourse(rows).frame())
+
+
+def test_a_model_that_was_stored_whole_takes_no_other(counternet, forest, tmp_path):
+    path = rocourse.save(counternet, tmp_path / "model")
+    with pytest.raises(ArtifactError, match="stored with its 'model'"):
+        rocourse.load(path, model=forest)
+
+
+def test_other_constraints_than_the_models_own_may_be_asked_for(counternet, loans, rows):
+    held = tuple(
+        replace(feature, immutable=True) if feature.name == "income" else feature
+        for feature in counternet.schema_.features
+    )
+    schema = replace(counternet.schema_, features=held)
+    model = VanillaCF(schema, model=counternet, random_state=0)
+    recourse = model.fit(loans.drop(columns="grade"), None).recourse(rows)
+    assert (recourse.frame()["income"].to_numpy() == rows["income"].to_numpy()).all()
+
+
+def test_a_schema_that_encodes_otherwise_is_refused(counternet, loans):
+    richer = loans.assign(income=loans["income"] * 2)
+    model = VanillaCF(make_schema(richer), model=counternet)
+    with pytest.raises(SchemaError, match="'income' must have the range or categories"):
+        model.fit(richer.drop(columns="grade"), None)
+
+
+def test_generators_learn_through_networks_of_ours_only(forest, loans):
+    model = CFModel(make_schema(loans), model=forest)
+    with pytest.raises(ConfigError, match="CFModel must be a fitted model of rocourse.*ROAR"):
+        model.fit(loans.drop(columns="grade"), loans["grade"])
+
+
+def test_labels_that_the_model_does_not_know_are_refused(forest, loans):
+    model = RBR(make_schema(loans), model=forest)
+    with pytest.raises(DataError, match="classes of the model, .0, 1.*got 7"):
+        model.fit(loans.drop(columns="grade"), np.full(len(loans), 7))
+
+
+def test_an_adapted_model_is_taken_as_it_is(loans, rows):
+    numbers = loans[["income", "debt", "age"]]
+    schema = Schema.infer(numbers.assign(grade=loans["grade"]), target="grade")
+    linear = LogisticRegression(max_iter=1000).fit(numbers.to_numpy(), loans["grade"])
+    judge = adapt(lambda frame: linear.predict_proba(frame.to_numpy())[:, 1], schema)
+    model = VanillaCF(schema, model=judge, random_state=0).fit(numbers, None)
+    assert model.judge_ is judge
+    assert model.recourse(rows[["income", "debt", "age"]]).valid.mean() > 0.9
