@@ -145,19 +145,7 @@ def _move_generator(
     assert state.generator is not None and objective is not None
     target = choose_targets(predictor, x, key=target_key)
     fixed, _ = soft_recourses(predictor, state.generator, x, target, constraints)
-    judge = shifted_predictor(
-        predictor,
-        x,
-        batch,
-        fixed,
-        target,
-        config.attack,
-        loss=config.predictor.loss,
-        validity=objective.validity,
-        rate=rates.inner,
-        epsilon=epsilon,
-        key=attack_key,
-    )
+    judge = _judge_of(predictor, x, batch, fixed, target, config, rates, epsilon, key=attack_key)
     # All of a batch's random numbers come from one draw: they are slow to compile and to make.
     count = random_count(state.generator)
     random = jax.random.uniform(random_key, (x.shape[0], count)) if count else None
@@ -173,6 +161,35 @@ def _move_generator(
     updates, moments = optimizer(rates.learning).update(gradient, state.generator_moments)
     generator = eqx.apply_updates(state.generator, updates)
     return state._replace(generator=generator, generator_moments=moments), l2, l3
+
+
+def _judge_of(
+    predictor: Predictor,
+    x: Array,
+    batch: Batch,
+    recourses: Array,
+    target: Array,
+    config: StepConfig,
+    rates: Rates,
+    epsilon: Array,
+    *,
+    key: Array,
+) -> Predictor:
+    """Who judges the recourses: the predictor, or what the configured attack makes of it."""
+    assert config.objective is not None
+    return shifted_predictor(
+        predictor,
+        x,
+        batch,
+        recourses,
+        target,
+        config.attack,
+        loss=config.predictor.loss,
+        validity=config.objective.validity,
+        rate=rates.inner,
+        epsilon=epsilon,
+        key=key,
+    )
 
 
 class PredictionProbe(NamedTuple):
@@ -226,19 +243,7 @@ def probe_recourses(
     x = expand_rows(batch, layout)
     target = choose_targets(predictor, x, key=target_key)
     soft, _ = soft_recourses(predictor, generator, x, target, constraints)
-    judge = shifted_predictor(
-        predictor,
-        x,
-        batch,
-        soft,
-        target,
-        config.attack,
-        loss=config.predictor.loss,
-        validity=objective.validity,
-        rate=rates.inner,
-        epsilon=epsilon,
-        key=attack_key,
-    )
+    judge = _judge_of(predictor, x, batch, soft, target, config, rates, epsilon, key=attack_key)
     continuous, categories = hard_recourses(predictor, generator, x, target, constraints)
     hard = expand_rows(batch._replace(continuous=continuous, categories=categories), layout)
 
