@@ -42,7 +42,7 @@ def test_a_model_of_ours_is_explained_as_it_is(name, counternet, loans, rows):
     model = cls(model=counternet, random_state=0, **small(cls))
     model.fit(loans.drop(columns="grade"), loans["grade"])
     assert model.predictor_ is counternet.predictor_
-    assert model.schema_ is counternet.schema_
+    assert model.schema_ == counternet.schema_
     np.testing.assert_array_equal(model.predict_proba(rows), counternet.predict_proba(rows))
     recourse = model.recourse(rows)
     assert recourse.valid.mean() > 0.8
@@ -136,3 +136,51 @@ def test_an_adapted_model_is_taken_as_it_is(loans, rows):
     model = VanillaCF(schema, model=judge, random_state=0).fit(numbers, None)
     assert model.judge_ is judge
     assert model.recourse(rows[["income", "debt", "age"]]).valid.mean() > 0.9
+
+
+def test_an_adapted_model_reads_rows_by_its_own_schema(loans):
+    numbers = loans[["income", "debt", "age"]]
+    schema = Schema.infer(numbers.assign(grade=loans["grade"]), target="grade")
+    linear = LogisticRegression(max_iter=1000).fit(numbers.to_numpy(), loans["grade"])
+    judge = adapt(lambda frame: linear.predict_proba(frame.to_numpy())[:, 1], schema)
+    few = numbers[numbers["income"].between(30, 50)]
+    model = ROAR(model=judge, random_state=0).fit(few, None)
+    np.testing.assert_allclose(
+        model.predict_proba(numbers), linear.predict_proba(numbers.to_numpy()), atol=1e-4
+    )
+    with pytest.raises(SchemaError, match="'income' must have the range"):
+        ROAR(Schema.infer(few), model=judge).fit(few, None)
+
+
+@pytest.mark.parametrize("name", ["cf-model", "roar"])
+def test_labels_are_those_of_the_explained_model(name, loans):
+    words = loans["grade"].map({0: "refused", 1: "approved"})
+    features = loans.drop(columns="grade")
+    base = METHODS["counternet"](random_state=0, **small(METHODS["counternet"], epochs=2))
+    base.fit(features, words)
+    cls = METHODS[name]
+    with pytest.raises(DataError, match="classes of the model, .'approved', 'refused'.*got [01]"):
+        cls(model=base, **small(cls)).fit(features, 1 - loans["grade"])
+    with pytest.raises(DataError, match="one class a row: got 10 classes for 400 rows"):
+        cls(model=base, **small(cls)).fit(features, words.head(10))
+    model = cls(model=base, random_state=0, **small(cls)).fit(features.head(50), words.head(50))
+    assert model.classes_.tolist() == ["approved", "refused"]
+
+
+def test_one_number_of_unclear_meaning_is_refused(loans):
+    words = loans.assign(grade=loans["grade"].map({0: "refused", 1: "approved"}))
+    schema = Schema.infer(words, target="grade", favourable="approved")
+    with pytest.raises(ConfigError, match="must say which class its one number"):
+        adapt(lambda frame: np.full(len(frame), 0.3), schema)
+
+
+def test_whole_numbers_are_whole_before_a_recourse_is_judged(loans):
+    """Six features of three values each: what lies between them is never returned."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 6)), columns=list("abcdef"))
+    labels = (frame.sum(axis=1) + rng.normal(0, 0.5, 300) > 6).astype(int)
+    schema = Schema.infer(frame.assign(y=labels), target="y")
+    for name in SEARCHES:
+        model = METHODS[name](schema, random_state=0, epochs=20, batch_size=64, learning_rate=0.01)
+        recourse = model.fit(frame, labels).recourse(frame.head(60))
+        assert recourse.valid.mean() > 0.9, name

@@ -8,15 +8,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rocourse.methods import METHODS, CounterNet, RoCourseNet
+from rocourse.methods import METHODS, ROAR, CFModel, CounterNet, RoCourseNet
 
-from .conftest import SMALL, make_schema
+from .conftest import SMALL, make_schema, small
 
 QUICK = SMALL | {"epochs": 30, "learning_rate": 0.03}
 
 
 @parametrize_with_checks(
-    [CounterNet(**QUICK), RoCourseNet(**QUICK, attack_steps=2, unroll_steps=1)]
+    [
+        CounterNet(**QUICK),
+        RoCourseNet(**QUICK, attack_steps=2, unroll_steps=1),
+        CFModel(**QUICK, generator_epochs=2),
+        ROAR(**{name: value for name, value in QUICK.items() if name != "generator_widths"}),
+    ]
 )
 def test_estimator_passes_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -24,7 +29,7 @@ def test_estimator_passes_scikit_learns_checks(estimator, check):
 
 @pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
 def test_estimator_works_in_cross_validation_with_a_schema_and_text_columns(cls, loans):
-    model = cls(schema=make_schema(loans), random_state=0, **SMALL)
+    model = cls(schema=make_schema(loans), random_state=0, **small(cls))
     scores = cross_val_score(model, loans.drop(columns="grade"), loans["grade"], cv=2)
     assert scores.min() > 0.75
 
@@ -49,7 +54,7 @@ def test_estimator_is_the_last_step_of_a_pipeline(loans):
 
 @pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
 def test_clone_has_the_same_parameters_and_no_learned_state(cls, loans):
-    model = cls(schema=make_schema(loans), lambda_3=0.7, random_state=3)
+    model = cls(schema=make_schema(loans), dropout=0.1, random_state=3)
     twin = clone(model)
     assert twin.get_params() == model.get_params()
     assert not hasattr(twin, "classes_")

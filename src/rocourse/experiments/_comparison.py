@@ -147,7 +147,7 @@ def _run_cell(
 
     def run(seed: int) -> Any:
         dataset = load(setting.dataset, subsets=setting.subsets, seed=seed)
-        if variant.tuned:
+        if variant.tuned or variant.plain:
             tuned[str(seed)] = _tune(comparison, setting, variant, seed, tuning)
         chosen = {**options, **tuned.get(str(seed), {})}
 
@@ -195,8 +195,8 @@ def _tune(
         )
         return dict(found.best.parameters)
 
-    plain = {} if variant.plain is None else best(variant.plain, {})
-    return plain | best(variant.method, {**variant.options, **plain})
+    found = {} if variant.plain is None else best(variant.plain, {})
+    return found | best(variant.method, {**variant.options, **found}) if variant.tuned else found
 
 
 def _cell_path(out: Path, setting: Setting | str, variant: Variant | str) -> Path:

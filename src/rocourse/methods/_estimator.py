@@ -250,11 +250,13 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         model._keep_history(header["history"], header["best_epoch"])
         model._constraints = ConstraintLayer.from_schema(schema)
         model.predictor_ = None
-        if "predictor" in header:
+        if any(name.startswith("predictor.") for name in tensors):
+            # Of the network, where they are stored; it may be another model's.
+            config, widths = model._predictor_config(), header.get("predictor", {})
             sizes = replace(
-                model._predictor_config(),
-                encoder=tuple(header["predictor"]["encoder"]),
-                head=tuple(header["predictor"]["head"]),
+                config,
+                encoder=tuple(widths.get("encoder", config.encoder)),
+                head=tuple(widths.get("head", config.head)),
             )
             model.predictor_ = restore(
                 tensors,
@@ -310,7 +312,8 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
             )
         return pd.DataFrame(array, columns=list(self.schema.names))
 
-    def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+    def _check_labels(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        """The labels as an array of one class a row."""
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -332,6 +335,10 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
                 "The target must be finite: got infinity (inf); drop or label the rows."
             )
         check_classification_targets(values)
+        return np.asarray(values)
+
+    def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        values = self._check_labels(y, n_rows)
         self.classes_, labels = np.unique(values, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from rocourse.errors import ConfigError, SchemaError
+from rocourse.errors import ConfigError, DataError, SchemaError
 from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
@@ -30,16 +31,50 @@ class PostHocMethod(RecourseClassifier):
         """How many epochs `fit` will run at most."""
         return self.epochs if self.model is None else 0
 
-    def _fitted_schema(self, frame: Any, y: ArrayLike) -> Schema:
+    def _model_schema(self) -> Schema | None:
+        """The schema that the model to explain reads rows by, if it has one."""
         if not isinstance(self.model, RecourseClassifier):
-            return super()._fitted_schema(frame, y)
+            return None
         check_is_fitted(self.model)
-        theirs = self.model.schema_
-        if self.schema is None:
-            return theirs
-        schema = replace(super()._fitted_schema(frame, y), target=theirs.target)
-        _require_same_encoding(schema, theirs)
-        return schema
+        return self.model.schema_
+
+    def _known_classes(self) -> np.ndarray | None:
+        """The sorted labels of the model to explain, if it has any."""
+        if not isinstance(self.model, RecourseClassifier):
+            return None
+        check_is_fitted(self.model)
+        return self.model.classes_
+
+    def _needs_labels(self) -> bool:
+        """Whether `fit` can do nothing without labels."""
+        return True
+
+    def _fitted_schema(self, frame: pd.DataFrame, y: ArrayLike) -> Schema:
+        theirs = self._model_schema()
+        if theirs is None:
+            return super()._fitted_schema(frame, y)
+        schema = theirs if self.schema is None else self.schema
+        schema.check_fit(frame)
+        require_same_encoding(schema, theirs)
+        if theirs.target is None:
+            return super()._fitted_schema(frame, y)
+        return replace(schema, target=theirs.target)
+
+    def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        known = self._known_classes()
+        if known is None:
+            return super()._learn_classes(y, n_rows)
+        self.classes_ = known
+        if y is None and not self._needs_labels():
+            return np.zeros(n_rows, np.int32)
+        values = self._check_labels(y, n_rows)
+        unknown = values[~np.isin(values, known)]
+        if len(unknown):
+            raise DataError(
+                f"The target must have the classes of the model, {known.tolist()}: got "
+                f"{unknown.tolist()[0]!r}; pass the labels that it was trained on."
+            )
+        return np.searchsorted(known, values).astype(np.int32)
 
     def _find_predictor(
         self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None
@@ -72,7 +107,7 @@ class PostHocMethod(RecourseClassifier):
         return self.predictor_
 
 
-def _require_same_encoding(ours: Schema, theirs: Schema) -> None:
+def require_same_encoding(ours: Schema, theirs: Schema) -> None:
     """Refuses a schema by which the model's network would read other numbers."""
     for name in (*ours.names, *theirs.names):
         mine = ours[name] if name in ours.names else None

@@ -10,6 +10,7 @@ from rocourse.methods._search_estimator import SearchMethod
 from rocourse.methods.search import (
     RbrSettings,
     Reference,
+    Space,
     learn_reference,
     rbr_recourses,
 )
@@ -90,7 +91,7 @@ class RBR(SearchMethod):
             self.judge_,
             rows,
             target,
-            self._constraints,
+            Space.from_schema(self.schema_),
             Reference(**self.learned_),
             settings,
             seed=self.seed_,

@@ -3,17 +3,16 @@
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from rocourse.errors import DataError
+from rocourse.errors import ConfigError
 from rocourse.methods._estimator import Header, RecourseClassifier, Tensors
 from rocourse.methods._native import NativeModel
 from rocourse.methods._parameters import estimator
-from rocourse.methods._post_hoc import PostHocMethod
+from rocourse.methods._post_hoc import PostHocMethod, require_same_encoding
 from rocourse.methods._training import EpochCallback
 from rocourse.methods.adapters import AdaptedModel, adapt
 from rocourse.methods.search import BatchModel
-from rocourse.schema import Rows, one_hot
+from rocourse.schema import Rows, Schema, one_hot
 
 _PREFIX = "search."
 
@@ -42,6 +41,13 @@ class SearchMethod(LearnedSearch, PostHocMethod):
         if self._is_foreign():
             self.predictor_ = None
         self.judge_ = self._judge()
+        if self.judge_.n_classes != len(self.classes_):
+            raise ConfigError(
+                f"The option 'model' must know the {len(self.classes_)} classes "
+                f"{self.classes_.tolist()}, but it gives probabilities of "
+                f"{self.judge_.n_classes}; pass rows of all its classes, or a schema that names "
+                "them."
+            )
         self._keep_history(history, len(history))
         self.learned_ = self.learn(rows)
 
@@ -67,6 +73,26 @@ class SearchMethod(LearnedSearch, PostHocMethod):
     def _supplied(self) -> set[str]:
         return super()._supplied() | ({"model"} if self._is_foreign() else set())
 
+    def _model_schema(self) -> Schema | None:
+        return (
+            self.model.schema if isinstance(self.model, AdaptedModel) else super()._model_schema()
+        )
+
+    def _known_classes(self) -> np.ndarray | None:
+        if isinstance(self.model, AdaptedModel):
+            return self.model.classes
+        known = super()._known_classes()
+        if known is None and self.model is not None:
+            labels = getattr(self.model, "classes_", None)
+            if labels is None and self.schema is not None and self.schema.target is not None:
+                labels = self.schema.target.classes
+            known = None if labels is None else np.unique(np.asarray(labels))
+        return known
+
+    def _needs_labels(self) -> bool:
+        # A model has learned from labels of its own; a search needs none.
+        return self.model is None
+
     def _is_foreign(self) -> bool:
         """Whether the model to explain is one whose network is not at hand."""
         if isinstance(self.model, RecourseClassifier):
@@ -79,31 +105,6 @@ class SearchMethod(LearnedSearch, PostHocMethod):
         if isinstance(self.model, SearchMethod):
             return self.model.judge_
         if isinstance(self.model, AdaptedModel):
+            require_same_encoding(self.schema_, self.model.schema)
             return self.model
         return adapt(self.model, self.schema_)
-
-    def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
-        known = self._known_classes()
-        if known is None:
-            return super()._learn_classes(y, n_rows)
-        self.classes_ = known
-        if y is None:
-            # The model has learned from labels of its own; a search needs none.
-            return np.zeros(n_rows, np.int32)
-        values = np.asarray(y)
-        unknown = values[~np.isin(values, known)]
-        if len(unknown):
-            raise DataError(
-                f"The target must have the classes of the model, {known.tolist()}: got "
-                f"{unknown.tolist()[0]!r}; pass the rows that it was trained on, or no target."
-            )
-        return np.searchsorted(known, values).astype(np.int32)
-
-    def _known_classes(self) -> np.ndarray | None:
-        """The sorted labels of the model to explain, if it has any."""
-        if self.model is None:
-            return None
-        labels = getattr(self.model, "classes", getattr(self.model, "classes_", None))
-        if labels is None and self.schema is not None and self.schema.target is not None:
-            labels = self.schema.target.classes
-        return None if labels is None else np.unique(np.asarray(labels))

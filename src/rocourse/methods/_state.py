@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from rocourse.errors import ArtifactError
+from rocourse.errors import ArtifactError, ConfigError
 from rocourse.methods._config import PredictorConfig
 from rocourse.networks import GeneratorBuilder, GeneratorShape, Predictor, RecourseGenerator
 from rocourse.schema import Layout
@@ -32,7 +32,13 @@ def build_generator(
     shape = GeneratorShape(
         layout, predictor.n_classes, predictor.encoder.width, predictor.head.width
     )
-    return build(shape, key=key)
+    generator = build(shape, key=key)
+    if not isinstance(generator, eqx.Module) or not callable(generator):
+        raise ConfigError(
+            "The option 'generator' must build an Equinox module that can be called with a request "
+            f"and random numbers: got {type(generator).__name__}; see docs/generators.md."
+        )
+    return generator
 
 
 def named_tensors(module: Any, prefix: str) -> dict[str, np.ndarray]:

@@ -82,7 +82,7 @@ def new_state(
         if config.moving == still:
             return None
         # The state does not depend on the rate.
-        return optimizer(0.0).init(eqx.filter(module, eqx.is_array))
+        return optimizer(0.0).init(eqx.filter(module, eqx.is_inexact_array))
 
     return TrainState(
         predictor, generator, moments(predictor, "generator"), moments(generator, "predictor")

@@ -60,9 +60,9 @@ class VAECFMethod(PostHocGeneratorMethod):
     def _propose(self, rows: Rows, target: np.ndarray) -> Rows:
         proposed = super()._propose(rows, target)
         continuous, categories = proposed.continuous.copy(), proposed.categories.copy()
+        likely, reached = self._judged(proposed, target)
         for key in jax.random.split(jax.random.key(self.seed_), self.draws - 1):
-            reached = np.argmax(self._probabilities(Rows(continuous, categories)), axis=1)
-            (missing,) = np.nonzero(reached != target)
+            (missing,) = np.nonzero(~reached)
             if not len(missing):
                 break
             random = jax.random.uniform(key, (random_count(self.generator_),))
@@ -74,8 +74,19 @@ class VAECFMethod(PostHocGeneratorMethod):
                 self._constraints,
                 random,
             )
-            continuous[missing], categories[missing] = drawn.continuous, drawn.categories
+            share, there = self._judged(drawn, target[missing])
+            # What comes nearest is kept for rows that no draw brings over.
+            better = share > likely[missing]
+            chosen = missing[better]
+            continuous[chosen] = drawn.continuous[better]
+            categories[chosen] = drawn.categories[better]
+            likely[chosen], reached[chosen] = share[better], there[better]
         return Rows(continuous, categories)
+
+    def _judged(self, proposed: Rows, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The probability of each row's target, and whether it is the predicted class."""
+        shares = self._probabilities(proposed)
+        return shares[np.arange(len(target)), target], np.argmax(shares, axis=1) == target
 
 
 @estimator

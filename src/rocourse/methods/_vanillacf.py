@@ -84,7 +84,7 @@ class VanillaCF(VanillaCFMethod):
     """Searches each recourse by gradient descent (Wachter et al., 2017).
 
     The model's gradients are used where it has any; the probabilities of other models are probed
-    column by column. The cheapest valid point on the way is kept.
+    column by column. Of the points on the way that have the margin, the cheapest is kept.
     """
 
     method: ClassVar[str] = "vanillacf"

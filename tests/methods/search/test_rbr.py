@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
+from rocourse.methods.search._feasible import Space
 from rocourse.methods.search._rbr import draw_ball, rbr_recourses
 from rocourse.methods.search._rbr_boundary import WalkPlan
 from rocourse.methods.search._rbr_reference import (
@@ -18,7 +19,6 @@ from rocourse.methods.search._rbr_reference import (
 from rocourse.methods.search._rbr_search import RbrSettings
 from rocourse.networks import probabilities
 from rocourse.schema import Categorical, Continuous, Rows, Schema, one_hot
-from rocourse.schema.constraints import ConstraintLayer
 
 FREE = Schema(
     features=(
@@ -109,9 +109,9 @@ def predict(model, rows):
 
 
 def search(model, rows, target, *, schema=FREE, settings=SETTINGS, training=None, seed=0):
-    constraints = ConstraintLayer.from_schema(schema)
+    space = Space.from_schema(schema)
     reference = learn_reference(model, training or make_rows(200, 1), LAYOUT, seed=seed)
-    return rbr_recourses(model, rows, target, constraints, reference, settings, seed=seed)
+    return rbr_recourses(model, rows, target, space, reference, settings, seed=seed)
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def adapt(
         name,
         labels,
         outputs or ("logits" if kind == "torch" else "probabilities"),
-        _refusal_of_one(schema) if kind == "function" and classes is None else None,
+        _refusal_of_one(schema) if own is None and classes is None else None,
     )
     fitted = kind in ("estimator", "booster")
     names = fitted_names(model) if fitted else None
@@ -106,7 +106,7 @@ def adapt(
         model=model,
         classes=labels[reading.order],
         step=float(step),
-        _layout=schema.layout,
+        schema=schema,
         _view=make_view(inputs, schema, columns=columns, dtypes=dtypes),
         _reading=reading,
         _call=call,
@@ -241,6 +241,9 @@ def _refusal_of_one(schema: Schema) -> str | None:
     """Why one number a row cannot be read, where it could be either class's probability."""
     target = schema.target
     if target is None or target.favourable == target.classes[-1]:
+        return None
+    # By custom, one number is the probability of 1 or True, whichever is the better class.
+    if list(target.classes) == [0, 1]:
         return None
     return (
         "must say which class its one number a row belongs to, because the favourable class "

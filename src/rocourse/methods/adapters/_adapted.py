@@ -10,7 +10,7 @@ from rocourse.errors import ConfigError, DataError
 from rocourse.methods.adapters._answers import Reading
 from rocourse.methods.adapters._differences import coordinate_slopes
 from rocourse.methods.adapters._views import View
-from rocourse.schema import Layout
+from rocourse.schema import Layout, Schema
 
 Gradient = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -30,16 +30,21 @@ class AdaptedModel:
         model: The user's model.
         classes: The labels, sorted: the order of the columns of `probabilities`.
         step: How far `slopes` moves a continuous column where there is no gradient.
+        schema: What the encoded rows are encoded by.
     """
 
     model: Any
     classes: np.ndarray
     step: float
-    _layout: Layout
+    schema: Schema
     _view: View
     _reading: Reading
     _call: Callable[[Any], Any]
     _gradient: Gradient | None
+
+    @property
+    def _layout(self) -> Layout:
+        return self.schema.layout
 
     @property
     def n_classes(self) -> int:

@@ -16,7 +16,7 @@ class Candidate(NamedTuple):
     log_odds: Array
     """Of the target class."""
     valid: Array
-    """Whether the target class is the most probable one."""
+    """Whether it will do: the target class is the most probable one, by the margin asked for."""
 
 
 def no_candidate(x: Array) -> Candidate:

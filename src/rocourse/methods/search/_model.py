@@ -15,6 +15,9 @@ Network = Callable[[Array], Array]
 
 # Probabilities from outside are trusted no closer to 0 and 1 than float32 can tell 1 − p from 1.
 _LEAST_PROBABILITY = 1e-7
+# Slopes of log-odds are taken at probabilities no nearer to 0 and 1 than this: where a forest is
+# sure they would be so steep that an optimiser with a memory feels nothing else for a long time.
+_LEAST_SLOPE_PROBABILITY = 1e-2
 
 
 class BatchModel(Protocol):
@@ -82,7 +85,7 @@ def log_odds_of(probability: Array) -> Array:
 
 def log_odds_slope(probability: Array, slope: Array) -> Array:
     """The gradient of the log-odds of one row, given that of the probability."""
-    p = jnp.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    p = jnp.clip(probability, _LEAST_SLOPE_PROBABILITY, 1.0 - _LEAST_SLOPE_PROBABILITY)
     return slope / (p * (1.0 - p))
 
 

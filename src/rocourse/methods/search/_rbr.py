@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.methods.search._blocks import in_blocks, traced
+from rocourse.methods.search._feasible import Space
 from rocourse.methods.search._model import BatchModel, NetworkModel
 from rocourse.methods.search._rbr_likelihoods import likelihood_table
 from rocourse.methods.search._rbr_reference import Reference, nearest
@@ -30,15 +31,13 @@ from rocourse.schema.constraints import ConstraintLayer
 
 _BLOCK_SIZES = (1, 32)
 _HOST_BLOCK_SIZES = (1, 8)
-# NumPy and compiled code leave the interpreter free for another thread, and one search by itself
-# keeps hardly more than one core busy.
 
 
 def rbr_recourses(
     model: BatchModel,
     rows: Rows,
     target: np.ndarray,
-    constraints: ConstraintLayer,
+    space: Space,
     reference: Reference,
     settings: RbrSettings,
     *,
@@ -50,13 +49,13 @@ def rbr_recourses(
         model: The classifier; with its network at hand the whole search is compiled.
         rows: The rows to change.
         target: The class index wanted for each.
-        constraints: What the rows may become.
+        space: What the rows may become.
         reference: What was learned of the training rows (`learn_reference`).
         settings: How to search.
         seed: Of the draw of samples, which is the same for all rows.
     """
-    around = surroundings(constraints, reference, settings, seed=seed)
-    free = not bounds_anything(constraints)
+    around = surroundings(space.constraints, reference, settings, seed=seed)
+    free = not bounds_anything(space.constraints)
     # The table has taken these in; what is left of the settings shapes the code or is traced.
     numbers = traced(settings._replace(sigma=0.0, epsilon_op=0.0, epsilon_pe=0.0))
 
@@ -64,8 +63,8 @@ def rbr_recourses(
         index, margins = nearest(reference, values, codes, wanted, count=settings.neighbours)
         block = Block(values, codes, wanted, index, margins)
         if isinstance(model, NetworkModel):
-            return search_compiled(model.predictor, block, constraints, around, numbers, free)
-        return search_on_host(model, block, constraints, around, numbers, free)
+            return search_compiled(model.predictor, block, space, around, numbers, free)
+        return search_on_host(model, block, space, around, numbers, free)
 
     compiled = isinstance(model, NetworkModel)
     sizes = _BLOCK_SIZES if compiled else _HOST_BLOCK_SIZES

@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.methods.search._blocks import fill_lanes
-from rocourse.methods.search._feasible import hard, harden_encoded
+from rocourse.methods.search._feasible import Space, hard
 from rocourse.methods.search._model import BatchModel, Network
 from rocourse.methods.search._rbr_boundary import (
     Boundary,
@@ -105,12 +105,12 @@ def minimise(
     boundary: Boundary,
     favourable: Array,
     around: Surroundings,
-    constraints: ConstraintLayer,
+    space: Space,
     settings: RbrSettings,
 ) -> Array:
-    """The hardened minimiser for one row, then what the repair may try, `[n, width]`."""
-    layout = constraints.layout
-    limits = constraints.limits(x)
+    """The minimiser for one row, then what the repair may try, settled, `[n, width]`."""
+    layout = space.layout
+    limits = space.constraints.limits(x)
     found = descend(
         x,
         Samples(boundary.point, around.offsets, favourable),
@@ -125,7 +125,7 @@ def minimise(
     shares = np.arange(settings.repair_steps + 1, dtype=np.float32) / settings.repair_steps
     shares = shares if settings.repair else shares[:1]
     points = points_at(found, boundary.end[None], jnp.asarray(shares)[None])[0]
-    return jax.vmap(lambda point: harden_encoded(point, layout))(points)
+    return jax.vmap(lambda point: space.settle(point, x, limits))(points)
 
 
 def first_valid(points: Array, margins: Array) -> Array:
@@ -152,7 +152,7 @@ def margin(network: Network, x: Array, target: Array) -> Array:
 def search_compiled(
     network: Network,
     block: Block,
-    constraints: ConstraintLayer,
+    space: Space,
     around: Surroundings,
     settings: RbrSettings,
     free: bool,
@@ -162,18 +162,18 @@ def search_compiled(
     Args:
         network: One encoded row to logits.
         block: The rows.
-        constraints: What they may become.
+        space: What they may become.
         around: What all rows share.
         settings: How to search.
         free: Whether every row may become any other.
     """
-    layout = constraints.layout
+    layout = space.layout
 
     def prepare(row: Block) -> tuple[Array, Boundary, Array]:
         def look(points: Array) -> Array:
             return jax.vmap(lambda point: margin(network, point, row.target))(points)
 
-        ways = ways_to(row, around, constraints)
+        ways = ways_to(row, around, space.constraints)
         ends = row.margins if free else look(ways.ends)
         boundary = walk(look, ways, look(ways.start[None])[0], ends, settings.walk)
         return ways.start, boundary, look(boundary.point + around.offsets) > 0.0
@@ -181,7 +181,7 @@ def search_compiled(
     def search(
         x: Array, target: Array, boundary: Boundary, favourable: Array
     ) -> tuple[Array, Array]:
-        points = minimise(x, boundary, favourable, around, constraints, settings)
+        points = minimise(x, boundary, favourable, around, space, settings)
         margins = jax.vmap(lambda point: margin(network, point, target))(points)
         return hard(first_valid(points, margins), layout)
 
@@ -200,7 +200,7 @@ def _in_lanes(one: Callable[..., Any], *columns: Any) -> Any:
 def search_on_host(
     model: BatchModel,
     block: Block,
-    constraints: ConstraintLayer,
+    space: Space,
     around: Surroundings,
     settings: RbrSettings,
     free: bool,
@@ -213,15 +213,15 @@ def search_on_host(
         shares = model.probabilities(flat).reshape(n, m, -1)
         return jnp.asarray(margins_of(shares, block.target[:, None]))
 
-    ways = _open(block, around, constraints)
+    ways = _open(block, around, space.constraints)
     ends = block.margins if free else look(ways.ends)
     here = look(ways.start[:, None])[:, 0]
     ways, shares, points = _shortlist(ways, here, ends, settings.walk)
     ways, shares, points = _finalists(ways, here, shares, look(points), settings.walk)
     boundary, points = _conclude(ways, shares, look(points), around.offsets)
     favourable = look(points) > 0.0
-    points = _minimise(ways.start, boundary, favourable, around, constraints, settings)
-    return _choose(points, look(points), constraints)
+    points = _minimise(ways.start, boundary, favourable, around, space, settings)
+    return _choose(points, look(points), space.constraints)
 
 
 @eqx.filter_jit
@@ -264,11 +264,11 @@ def _minimise(
     boundary: Boundary,
     favourable: Array,
     around: Surroundings,
-    constraints: ConstraintLayer,
+    space: Space,
     settings: RbrSettings,
 ) -> Array:
     def one(x: Array, boundary: Boundary, favourable: Array) -> Array:
-        return minimise(x, boundary, favourable, around, constraints, settings)
+        return minimise(x, boundary, favourable, around, space, settings)
 
     return _in_lanes(one, x, boundary, favourable)  # type: ignore[no-any-return]
 
