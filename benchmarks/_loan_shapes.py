@@ -11,7 +11,7 @@ from rocourse import Categorical, Continuous, Schema, Target, VanillaCF
 N_CONTINUOUS = 7
 GROUP_SIZES = (51, 36, 3, 7, 6)
 ENCODER, HEAD = (200, 10), (10,)
-TRAINING_ROWS = 4000
+TRAINING_ROWS = 10_000
 
 
 def limit_cores(n: int) -> None:
@@ -20,8 +20,8 @@ def limit_cores(n: int) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
 
 
-def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.Series]:
-    """A trained model of the loan data's shape, and rows to explain.
+def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.DataFrame, pd.Series]:
+    """A trained model of the loan data's shape, its training rows, rows to explain, their labels.
 
     The rows are drawn at random, so that no download is needed; the label follows a rule that uses
     all features, with noise.
@@ -51,4 +51,5 @@ def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.Series]:
         schema=schema, encoder_widths=ENCODER, head_widths=HEAD, epochs=15, random_state=0
     )
     model.fit(frame[:TRAINING_ROWS], label[:TRAINING_ROWS])
-    return model, frame[TRAINING_ROWS:], label[TRAINING_ROWS:]
+    train, rest = frame[:TRAINING_ROWS], frame[TRAINING_ROWS:]
+    return model, train, rest, label[TRAINING_ROWS:]

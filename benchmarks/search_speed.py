@@ -35,14 +35,17 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file to write the figures to")
     options = parser.parse_args()
     limit_cores(options.cores)
-    vanilla, frame, _ = make_problem(options.rows)
+    vanilla, train, frame, _ = make_problem(options.rows)
     models: dict[str, RecourseClassifier] = {
         "VanillaCF": vanilla,
-        "ROAR": ROAR(model=vanilla, random_state=0).fit(frame, None),
-        "RBR": RBR(model=vanilla, random_state=0).fit(frame, None),
+        "ROAR": ROAR(model=vanilla, random_state=0).fit(train, None),
+        "RBR": RBR(model=vanilla, random_state=0).fit(train, None),
     }
     width = vanilla.schema_.layout.width
-    print(f"{width} encoded columns, {options.cores} cores; `recourse` as called, compiled before")
+    print(
+        f"{width} encoded columns, {len(train)} training rows, {options.cores} cores; `recourse` "
+        "as called, compiled before"
+    )
     results = []
     for name, model in models.items():
         for rows in (options.rows, 1):
@@ -58,6 +61,7 @@ def main() -> None:
     if options.json is not None:
         record = {
             "columns": width,
+            "training_rows": len(train),
             "cores": options.cores,
             "versions": {name: version(name) for name in ("rocourse", "jax")},
             "results": results,

@@ -174,7 +174,7 @@ def environment(folder: Path) -> Path:
 
 def compare(python: Path, n: int, repeats: int, cores: int) -> dict[str, Any]:
     """Measures both libraries turn by turn; JSON-able."""
-    model, frame, label = make_problem(n)
+    model, _, frame, label = make_problem(n)
     rows = model.schema_.encode(frame)
     predicted = model.judge_.probabilities(one_hot(rows, model.schema_.layout))
     with (

@@ -46,7 +46,7 @@ def test_the_result_is_that_of_the_python_interface(files, applicants, tmp_path)
         seed=4,
     ).to_dict()
     assert timeless(printed["trials"]) == timeless(expected["trials"])
-    assert printed["command"].startswith("rocourse tune a.csv --target loan --method counternet")
+    assert printed["command"].startswith("rocourse tune a.csv --target=loan --method=counternet")
     assert json.loads(params.read_text("utf-8")) == printed["best"]["parameters"]
 
 

@@ -12,7 +12,7 @@ from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
 from rocourse.methods import METHODS, CounterNet, RoCourseNet, parameter_docs
 from rocourse.schema import Schema
 
-from .conftest import SMALL, fit, make_schema
+from .conftest import SMALL, fit, make_schema, small
 
 
 @pytest.fixture(params=METHODS, scope="module")
@@ -152,11 +152,12 @@ def test_patience_stops_training_and_keeps_the_best_weights(loans):
     assert model.best_epoch_ <= len(model.history_) - 1
 
 
-def test_all_features_immutable_means_not_found_not_an_error(loans, rows):
+@pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS.keys())
+def test_all_features_immutable_means_not_found_not_an_error(cls, loans, rows):
     schema = Schema.infer(loans, target="grade", immutable=list(rows.columns))
-    model = CounterNet(schema=schema, random_state=0, **(SMALL | {"epochs": 2}))
-    model.fit(loans.drop(columns="grade"), loans["grade"])
-    recourse = model.recourse(rows)
+    brief = {name: 2 for name in ("epochs", "generator_epochs") if hasattr(cls, name)}
+    model = cls(schema=schema, random_state=0, **small(cls, **brief))
+    recourse = model.fit(loans.drop(columns="grade"), loans["grade"]).recourse(rows)
     assert (recourse.status == "not_found").all()
     assert (recourse.features_changed == 0).all()
     pd.testing.assert_frame_equal(recourse.frame(), rows)

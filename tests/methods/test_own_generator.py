@@ -50,16 +50,16 @@ def test_it_learns_to_give_valid_recourses(cls, loans, rows):
 
 
 def test_the_attack_reaches_it(loans):
-    """Against a strong attacker it learns another generator, for the same predictor."""
-    plain = fit(CFModel, loans, generator=Linear, epochs=4, generator_epochs=4)
-    robust = fit(
-        RobustCFModel, loans, generator=Linear, epochs=4, generator_epochs=4, inner_rate=0.01
-    )
+    """Trained against the attacker it stands the attack better, for the same predictor."""
+    plain = fit(CFModel, loans, generator=Linear)
+    robust = fit(RobustCFModel, loans, generator=Linear)
     for a, b in zip(
         jax.tree.leaves(plain.predictor_), jax.tree.leaves(robust.predictor_), strict=True
     ):
         np.testing.assert_array_equal(a, b)
-    assert not np.allclose(plain.generator_.layer.weight, robust.generator_.layer.weight)
+    # Both histories are measured under the same attack.
+    measured = [model.history_[-1]["held_out_robust_l2"] for model in (plain, robust)]
+    assert measured[1] < measured[0]
 
 
 def test_its_weights_are_stored_and_its_code_is_supplied(loans, rows, tmp_path):

@@ -146,7 +146,21 @@ def tune(
             seed=seed,
             jobs=jobs,
             data=data.name,
-            command=_command(data, target, method, trials, seed, protocol, price, jobs),
+            command=_command(
+                data,
+                {
+                    "target": target,
+                    "method": method,
+                    "trials": trials,
+                    "protocol": protocol,
+                    "price": price,
+                    "judges": judges,
+                    "validation-rows": validation_rows,
+                    "repeats": repeats,
+                    "seed": seed,
+                    "jobs": jobs,
+                },
+            ),
             on_progress=report,
         )
     write_tuning(result, out, force=force)
@@ -159,26 +173,12 @@ def tune(
         output.show(f"Best parameters written to {params}")
 
 
-def _command(
-    data: Path,
-    target: str,
-    method: str,
-    trials: int,
-    seed: int,
-    protocol: str,
-    price: float,
-    jobs: int,
-) -> str:
-    """The command without directories; schema and fixed parameters are stored by themselves."""
+def _command(data: Path, options: dict[str, object]) -> str:
+    """The command without directories; fixed parameters are stored by themselves."""
     import shlex
 
-    return shlex.join(
-        [
-            *("rocourse", "tune", data.name, "--target", target, "--method", method),
-            *("--trials", str(trials), "--seed", str(seed), "--protocol", protocol),
-            *("--price", f"{price:g}", "--jobs", str(jobs)),
-        ]
-    )
+    told = (f"--{name}={value}" for name, value in options.items())
+    return shlex.join(["rocourse", "tune", data.name, *told])
 
 
 def _tables(result: "TuningResult") -> list["RenderableType"]:

@@ -210,7 +210,8 @@ def tune_setting(
         return stored
     dataset = load(setting.dataset, subsets=setting.subsets, seed=seed)
     first = next(iter(dataset.subsets.values())).reset_index(drop=True)
-    tested = {row for tested in seeds for row in split(first, dataset.target, seed=tested)[1].index}
+    tests = (split(first, dataset.target, seed=tested)[1] for tested in seeds)
+    tested = {row for test in tests for row in test.index}
     result = tune(
         first.drop(index=sorted(tested)),
         dataset.target,

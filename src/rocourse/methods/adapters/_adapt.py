@@ -22,7 +22,7 @@ from rocourse.methods.adapters._estimators import (
 from rocourse.methods.adapters._frameworks import is_from
 from rocourse.methods.adapters._torch import TorchCall
 from rocourse.methods.adapters._views import INPUTS, Inputs, make_view, training_dtypes
-from rocourse.methods.search._model import BatchModel
+from rocourse.methods.search import BatchModel
 from rocourse.schema import Schema
 
 Kind = Literal["estimator", "booster", "torch", "function"]

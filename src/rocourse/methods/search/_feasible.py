@@ -13,8 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Continuous, Layout, Schema
-from rocourse.schema._settle import NEGLIGIBLE_CHANGE
+from rocourse.schema import NEGLIGIBLE_CHANGE, Continuous, Layout, Schema
 from rocourse.schema.constraints import ConstraintLayer, Limits, expand, harden
 
 # Above this many whole numbers in a feature's range, rounding to one is no change to speak of, and

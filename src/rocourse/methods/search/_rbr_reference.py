@@ -26,7 +26,7 @@ class Reference(NamedTuple):
 
 
 def learn_reference(
-    model: BatchModel, rows: Rows, layout: Layout, *, most: int = 10_000, seed: int = 0
+    model: BatchModel, rows: Rows, layout: Layout, *, most: int = 10_000, seed: int
 ) -> Reference:
     """Keeps what a search needs of the training rows.
 
