@@ -178,8 +178,9 @@ def test_three_classes_reach_the_desired_class_of_each_row(graded_rocoursenet, g
     )
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_reaches_one_class_of_many(name, graded_loans):
+# One of each kind; joint training has a test of its own above, and an attack changes no shape.
+@pytest.mark.parametrize("name", ["cf-model", "vae-cf", "vanillacf", "roar", "rbr"])
+def test_every_kind_of_method_reaches_one_class_of_many(name, graded_loans):
     model = fit(METHODS[name], graded_loans, epochs=20)
     features = graded_loans.drop(columns="grade").head(60)
     desired = (model.predict(features) + 1) % 3

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rocourse.methods import METHODS, ROAR, CFModel, CounterNet, RoCourseNet
+from rocourse.methods import METHODS, ROAR, CounterNet, RoCourseNet
 
 from .conftest import SMALL, make_schema, small
 
@@ -19,7 +19,6 @@ QUICK = SMALL | {"epochs": 30, "learning_rate": 0.03}
     [
         CounterNet(**QUICK),
         RoCourseNet(**QUICK, attack_steps=2, unroll_steps=1),
-        CFModel(**QUICK, generator_epochs=2),
         ROAR(**{name: value for name, value in QUICK.items() if name != "generator_widths"}),
     ]
 )

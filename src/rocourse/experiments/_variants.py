@@ -199,6 +199,9 @@ METHODS_COMPARED = Comparison(
             Variant(method, method, tuned=plain is None, plain=plain)
             for method, plain in _PLAIN_METHODS.items()
         ),
+        # Not tuned: the paper's squared price with its λ3, at which a change is almost free.
+        Variant("cf-model-paper-price", "cf-model", _EDIT),
+        Variant("robust-cf-model-paper-price", "robust-cf-model", _EDIT),
         # The default attack has the paper's E; retrained predictors are no good judges of another.
         *(
             Variant(f"{method}-tuned-attack", method, tuned=True, plain=plain)
