@@ -240,13 +240,13 @@ def test_greatest_distance_is_that_of_all_pairs():
 
 
 def test_reference_holds_at_most_as_many_rows_as_asked_for(models):
-    reference = learn_reference(models[0], make_rows(100, 0), LAYOUT, most=30)
+    reference = learn_reference(models[0], make_rows(100, 0), LAYOUT, most=30, seed=0)
     assert len(reference.continuous) == len(reference.probabilities) == 30
 
 
 def test_nearest_are_those_of_the_target_class_by_l1_distance(models, rows, target):
     training = make_rows(300, 1)
-    reference = learn_reference(models[0], training, LAYOUT)
+    reference = learn_reference(models[0], training, LAYOUT, seed=0)
     index, margins = nearest(reference, rows.continuous, rows.categories, target, count=10)
     distance = cdist(one_hot(rows, LAYOUT), one_hot(training, LAYOUT), "cityblock")
     predicted = predict(models[0], training)
@@ -259,7 +259,7 @@ def test_nearest_are_those_of_the_target_class_by_l1_distance(models, rows, targ
 
 def test_missing_neighbours_are_marked(models, rows, target):
     training = make_rows(30, 1)
-    reference = learn_reference(models[0], training, LAYOUT)
+    reference = learn_reference(models[0], training, LAYOUT, seed=0)
     _, margins = nearest(reference, rows.continuous, rows.categories, target, count=1000)
     counts = np.bincount(predict(models[0], training), minlength=2)
     np.testing.assert_array_equal(np.isfinite(margins).sum(axis=1), counts[target])
