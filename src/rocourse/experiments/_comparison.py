@@ -1,23 +1,20 @@
 """Runs of the k-subset protocol for several variants; each result is one JSON file."""
 
 import json
-import platform
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-import rocourse
 from rocourse.artifacts import write_file
 from rocourse.datasets import load
 from rocourse.errors import ArtifactError
 from rocourse.evaluation import SeedsResult, run_subsets
-from rocourse.experiments._tuning import tune_setting
+from rocourse.experiments._tuning import tune_setting, versions
 from rocourse.experiments._variants import Comparison, Setting, Variant
 from rocourse.methods import METHODS, RecourseClassifier
 
@@ -166,11 +163,7 @@ def _run_cell(
         options=params,
         tuned=tuned,
         result=result,
-        versions={
-            "python": platform.python_version(),
-            "rocourse": rocourse.__version__,
-            **{name: version(name) for name in ("jax", "equinox", "optax", "numpy")},
-        },
+        versions=versions(),
         command=f"rocourse reproduce {comparison.name}",
     )
 

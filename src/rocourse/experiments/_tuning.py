@@ -164,7 +164,7 @@ def tune(
         fixed=fixed,
         space={name: where.to_dict() for name, where in varied.items()},
         trials=tuple(tried),
-        versions=_versions(),
+        versions=versions("scikit-learn", "optuna"),
         command=command,
     )
 
@@ -326,8 +326,9 @@ def _parameters(method: str, fixed: Mapping[str, Any], space: Space) -> dict[str
     return known | dict(fixed)
 
 
-def _versions() -> dict[str, str]:
-    packages = ("jax", "equinox", "optax", "numpy", "scikit-learn", "optuna")
+def versions(*besides: str) -> dict[str, str]:
+    """Of what computed a result: the core packages, and others by name."""
+    packages = ("jax", "equinox", "optax", "numpy", *besides)
     return {
         "python": platform.python_version(),
         "rocourse": rocourse.__version__,

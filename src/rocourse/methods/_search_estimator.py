@@ -37,9 +37,9 @@ class SearchMethod(LearnedSearch, PostHocMethod):
         """A change for each row that is to give it its target class."""
 
     def _learn(self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None) -> None:
-        history = [] if self._is_foreign() else self._find_predictor(rows, labels, on_epoch)
-        if self._is_foreign():
-            self.predictor_ = None
+        self.predictor_, history = None, []
+        if not self._is_foreign():
+            history = self._find_predictor(rows, labels, on_epoch)
         self.judge_ = self._judge()
         if self.judge_.n_classes != len(self.classes_):
             raise ConfigError(

@@ -14,7 +14,7 @@ Network = Callable[[Array], Array]
 """One encoded row to logits (one for two classes), traceable by JAX: an Equinox module."""
 
 # Probabilities from outside are trusted no closer to 0 and 1 than float32 can tell 1 − p from 1.
-_LEAST_PROBABILITY = 1e-7
+LEAST_PROBABILITY = 1e-7
 # Slopes of log-odds are taken at probabilities no nearer to 0 and 1 than this: where a forest is
 # sure they would be so steep that an optimiser with a memory feels nothing else for a long time.
 _LEAST_SLOPE_PROBABILITY = 1e-2
@@ -79,7 +79,7 @@ def judge(network: Network, x: Array, target: Array) -> tuple[Array, Array]:
 
 def log_odds_of(probability: Array) -> Array:
     """The log-odds of probabilities that come from outside; finite for 0 and 1."""
-    p = jnp.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    p = jnp.clip(probability, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
     return jnp.log(p) - jnp.log1p(-p)
 
 

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from rocourse.methods.search._feasible import project
+from rocourse.methods.search._feasible import group_members, project
 from rocourse.methods.search._rbr_likelihoods import LikelihoodTable, log_odds
 from rocourse.schema import Layout
 from rocourse.schema.constraints import Limits
@@ -72,8 +71,7 @@ def project_within(
     """
     cut = layout.n_continuous
     move, current = point[:cut] - x[:cut], x[cut:]
-    sizes = np.asarray(layout.group_sizes, dtype=int)
-    member = np.repeat(np.eye(len(sizes), dtype=np.float32), sizes, axis=0)
+    member = group_members(layout)
 
     def at(price: Array) -> Array:
         values = x[:cut] + jnp.sign(move) * jnp.maximum(jnp.abs(move) - price, 0.0)

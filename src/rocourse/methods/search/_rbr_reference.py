@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocourse.methods.search._model import BatchModel
+from rocourse.methods.search._model import LEAST_PROBABILITY, BatchModel
 from rocourse.schema import Layout, Rows, one_hot
 
 # All pairs of this many rows are compared for the greatest distance.
 _PAIRED_ROWS = 2000
-_LEAST_PROBABILITY = 1e-7
 
 
 class Reference(NamedTuple):
@@ -65,7 +64,7 @@ def margins_of(probabilities: np.ndarray, target: np.ndarray) -> np.ndarray:
     The logarithm of its probability over that of the likeliest other class: above zero where the
     model gives the target class.
     """
-    p = np.clip(probabilities, _LEAST_PROBABILITY, 1.0)
+    p = np.clip(probabilities, LEAST_PROBABILITY, 1.0)
     is_target = np.arange(p.shape[-1]) == np.asarray(target)[..., None]
     other = np.max(np.where(is_target, 0.0, p), axis=-1)
     own = np.sum(np.where(is_target, p, 0.0), axis=-1)
