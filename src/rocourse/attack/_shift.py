@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
+from rocourse.attack._adam import adam
 from rocourse.attack._projections import Norm, ascend, project
 
 Params = TypeVar("Params")
@@ -18,11 +19,6 @@ ATTACKERS: tuple[Attacker, ...] = get_args(Attacker)
 
 _Carry = tuple[Any, optax.OptState, Array]
 
-# Adam divides by the square root of the second moment, whose derivative is infinite at zero: a
-# weight with a zero gradient would turn the gradient through the unrolled steps into NaN. An
-# epsilon inside the root keeps it finite, and damps only gradients far below 1e-6.
-_EPSILON_IN_ROOT = 1e-12
-
 
 class Shift(NamedTuple):
     """What the attacker found."""
@@ -30,7 +26,7 @@ class Shift(NamedTuple):
     params: object
     """The weights θ' retrained on the shifted rows, of the structure of the weights given."""
     delta: Array
-    """The data shift δ, `[n, width]`."""
+    """The data shift δ, of the shape of the rows given."""
 
 
 def virtual_data_shift(
@@ -48,6 +44,7 @@ def virtual_data_shift(
     optimizer: InnerOptimizer = "sgd",
     norm: Norm = "linf",
     attacker: Attacker = "worst",
+    axis: int = -1,
 ) -> Shift:
     """Finds a data shift within ε whose retrained model breaks as many recourses as it can.
 
@@ -65,7 +62,7 @@ def virtual_data_shift(
         attack_loss: `params -> scalar`, the loss that the attacker maximises,
             L(f(x_cf; θ'), target), with recourses and targets held fixed.
         params: A pytree of floating-point arrays, θ.
-        x: The rows, `[n, width]`.
+        x: The rows, `[n, width]`, or as columns `[width, n]` with `axis=0`.
         key: The PRNG key for the starting shift (and for the redraws of the random attacker).
         epsilon: The radius of the ball each row's shift lies in. May be traced.
         steps: T, the number of attacker steps.
@@ -75,6 +72,7 @@ def virtual_data_shift(
         optimizer: `sgd` is Algorithm 1 to the letter; `adam` attacks far harder at the same η.
         norm: `linf` (sign steps) or `l2` (normalised steps), per row.
         attacker: `worst` ascends; `random` redraws δ uniformly in each step.
+        axis: The axis of `x` that the features of one row lie along.
 
     Returns:
         The retrained weights θ' and the shift δ.
@@ -86,7 +84,7 @@ def virtual_data_shift(
 
     def draw(draw_key: Array) -> Array:
         uniform = jax.random.uniform(draw_key, x.shape, x.dtype, -1.0, 1.0)
-        return project(epsilon * uniform, epsilon, norm=norm)
+        return project(epsilon * uniform, epsilon, norm=norm, axis=axis)
 
     def look_ahead(
         delta: Array, weights: Params, state: optax.OptState
@@ -98,7 +96,8 @@ def virtual_data_shift(
     def ascent_round(carry: _Carry, _: None) -> tuple[_Carry, None]:
         weights, state, delta = carry
         gradient, (weights, state) = jax.grad(look_ahead, has_aux=True)(delta, weights, state)
-        delta = project(ascend(delta, gradient, step_size, norm=norm), epsilon, norm=norm)
+        delta = ascend(delta, gradient, step_size, norm=norm, axis=axis)
+        delta = project(delta, epsilon, norm=norm, axis=axis)
         return (weights, state, delta), None
 
     def random_round(carry: _Carry, round_key: Array) -> tuple[_Carry, None]:
@@ -123,7 +122,7 @@ def inner_optimizer(name: InnerOptimizer, rate: Array | float) -> optax.Gradient
     if name == "sgd":
         return optax.sgd(rate)
     # Flattened: one update of one long vector compiles several times faster than one a layer.
-    return optax.flatten(optax.adam(rate, eps_root=_EPSILON_IN_ROOT))
+    return optax.flatten(adam(rate))
 
 
 def retrain(

@@ -20,13 +20,18 @@ class Batch(NamedTuple):
     weight: Array
 
 
-def make_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray, size: int) -> Batch:
-    """The rows at `indices`, filled up to `size` with copies of weight zero."""
-    weight = np.zeros(size, np.float32)
-    weight[: len(indices)] = 1.0
-    filled = np.resize(indices, size)
+def stack_batches(
+    rows: Rows, labels: np.ndarray, order: np.ndarray, size: int, count: int
+) -> Batch:
+    """The rows in the given order as `count` batches of `size`, stacked, `[count, size, ...]`.
+
+    Rows of weight zero fill up the last batch, and batches of nothing else the stack.
+    """
+    weight = np.zeros(count * size, np.float32)
+    weight[: len(order)] = 1.0
+    filled = np.resize(order, count * size)
     parts = (rows.continuous[filled], rows.categories[filled], labels[filled], weight)
-    return Batch(*(jnp.asarray(part) for part in parts))
+    return Batch(*(jnp.asarray(part.reshape(count, size, *part.shape[1:])) for part in parts))
 
 
 def expand_rows(batch: Batch, layout: Layout) -> Array:

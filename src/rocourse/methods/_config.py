@@ -114,6 +114,11 @@ class RecourseConfig:
         require_number("epsilon", self.epsilon, at_least=0.0)
         require_one_of("epsilon_schedule", self.epsilon_schedule, SCHEDULES)
 
+    @property
+    def attacker(self) -> AttackConfig:
+        """Who measures robust validity: the attack trained against, if there is one."""
+        return self.attack or self.probe
+
     def epsilon_at(self, epoch: int, epochs: int) -> float:
         """The shift's radius in an epoch (counted from 1), Algorithm 2 line 5."""
         if self.epsilon_schedule == "constant":

@@ -12,7 +12,7 @@ from jax import Array
 from rocourse.attack import virtual_data_shift
 from rocourse.methods._batch import Batch
 from rocourse.methods._config import AttackConfig, Loss, ValidityLoss
-from rocourse.methods._objective import class_loss, weighted_mean
+from rocourse.methods._objective import class_losses, weighted_mean
 from rocourse.networks import Predictor
 
 
@@ -20,8 +20,7 @@ def mean_class_loss(
     judge: Predictor, x: Array, labels: Array, weight: Array, kind: ValidityLoss
 ) -> Array:
     """How far the judge is from the given classes on encoded rows (L1 on rows, L2 on recourses)."""
-    losses = jax.vmap(lambda row, label: class_loss(judge(row), label, kind=kind))(x, labels)
-    return weighted_mean(losses, weight)
+    return weighted_mean(class_losses(judge(x.T), labels, kind=kind), weight)
 
 
 def shifted_predictor(
@@ -57,23 +56,28 @@ def shifted_predictor(
         return predictor
     weights, fixed = eqx.partition(predictor, _movable(predictor, attack))
 
-    scale = np.ones(x.shape[1], np.float32)
+    # Rows as columns, as the predictor takes them: nothing is transposed in the attacker's rounds.
+    columns, recourse_columns = x.T, recourses.T
+    scale = np.ones((x.shape[1], 1), np.float32)
     scale[batch.continuous.shape[1] :] = attack.category_scale
 
     def retrain_loss(moved: Predictor, shifted: Array) -> Array:
         judge = eqx.combine(moved, fixed)
-        rows = x + scale * (shifted - x)
-        return mean_class_loss(judge, rows, batch.label, batch.weight, loss)
+        if attack.category_scale != 1.0:
+            shifted = columns + scale * (shifted - columns)
+        losses = class_losses(judge(shifted), batch.label, kind=loss)
+        return weighted_mean(losses, batch.weight)
 
     def attack_loss(moved: Predictor) -> Array:
         judge = eqx.combine(moved, fixed)
-        return mean_class_loss(judge, recourses, target, batch.weight, validity)
+        losses = class_losses(judge(recourse_columns), target, kind=validity)
+        return weighted_mean(losses, batch.weight)
 
     shift = virtual_data_shift(
         retrain_loss,
         attack_loss,
         weights,
-        x,
+        columns,
         key=key,
         epsilon=epsilon,
         steps=attack.steps,
@@ -82,6 +86,7 @@ def shifted_predictor(
         optimizer=attack.optimizer,
         norm=attack.norm,
         attacker=attack.attacker,
+        axis=0,
     )
     judge: Predictor = eqx.combine(shift.params, fixed)
     return judge

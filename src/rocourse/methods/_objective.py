@@ -25,6 +25,13 @@ def class_loss(logits: Array, label: Array, *, kind: ValidityLoss) -> Array:
     return -jax.nn.log_softmax(logits)[label]
 
 
+def class_losses(logits: Array, labels: Array, *, kind: ValidityLoss) -> Array:
+    """`class_loss` of many rows, `[n]`, from their logits as columns, `[n_logits, n]`."""
+    return jax.vmap(lambda row, label: class_loss(row, label, kind=kind), in_axes=(1, 0))(
+        logits, labels
+    )
+
+
 def proximity_loss(x: Array, recourse: Array, *, kind: ProximityLoss) -> Array:
     """L(x, x_cf) of one row (L3): the mean, or the sum, over encoded features."""
     difference = recourse - x

@@ -1,19 +1,24 @@
 """From encoded rows to what a generator proposes for them."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks import Predictor, RecourseGenerator, Request
+from rocourse.networks import Predictor, Proposal, RecourseGenerator, Request
 from rocourse.schema.constraints import ConstraintLayer, harden, soften
+
+Finished = TypeVar("Finished")
 
 
 def predict_classes(predictor: Predictor, x: Array) -> Array:
     """The class index each encoded row is given, `[n]`."""
-    logits = jax.vmap(predictor)(x)
-    if logits.shape[-1] == 1:
-        return (logits[:, 0] > 0.0).astype(jnp.int32)
-    return jnp.argmax(logits, axis=-1).astype(jnp.int32)
+    logits = predictor(x.T)
+    if logits.shape[0] == 1:
+        return (logits[0] > 0.0).astype(jnp.int32)
+    return jnp.argmax(logits, axis=0).astype(jnp.int32)
 
 
 def choose_targets(predictor: Predictor, x: Array, *, key: Array) -> Array:
@@ -25,13 +30,29 @@ def choose_targets(predictor: Predictor, x: Array, *, key: Array) -> Array:
     return (predicted + step) % predictor.n_classes
 
 
-def make_request(
-    predictor: Predictor, row: Array, target: Array, constraints: ConstraintLayer
-) -> Request:
-    """What a generator is asked for one encoded row."""
-    z, p = predictor.embed(row)
-    wanted = jax.nn.one_hot(target, predictor.n_classes)
-    return Request(row, wanted, z, p, constraints.limits(row))
+def propose_all(
+    predictor: Predictor,
+    generator: RecourseGenerator,
+    x: Array,
+    target: Array,
+    constraints: ConstraintLayer,
+    random: Array | None,
+    finish: Callable[[Proposal], Finished],
+) -> Finished:
+    """Asks the generator about each encoded row, `[n, width]`, and finishes what it proposes.
+
+    `random` holds random numbers for each row, `[n, n_random]`, for all alike, `[n_random]`, or
+    none.
+    """
+    z, p = predictor.embed(x.T)
+
+    def ask(row: Array, label: Array, z: Array, p: Array, numbers: Array | None) -> Finished:
+        wanted = jax.nn.one_hot(label, predictor.n_classes)
+        request = Request(row, wanted, z, p, constraints.limits(row))
+        return finish(generator(request, numbers))
+
+    own = 0 if random is not None and random.ndim == 2 else None
+    return jax.vmap(ask, in_axes=(0, 0, 1, 1, own))(x, target, z, p, random)
 
 
 def soft_recourses(
@@ -47,13 +68,11 @@ def soft_recourses(
     `random` holds the generator's random numbers, `[n, n_random]`.
     """
 
-    def propose(row: Array, label: Array, numbers: Array | None) -> tuple[Array, Array]:
-        proposal = generator(make_request(predictor, row, label, constraints), numbers)
-        soft = soften(proposal.continuous, proposal.logits, constraints.layout)
-        return soft, jnp.asarray(proposal.penalty, soft.dtype)
+    def soft(proposal: Proposal) -> tuple[Array, Array]:
+        row = soften(proposal.continuous, proposal.logits, constraints.layout)
+        return row, jnp.asarray(proposal.penalty, row.dtype)
 
-    axis = None if random is None else 0
-    return jax.vmap(propose, in_axes=(0, 0, axis))(x, target, random)
+    return propose_all(predictor, generator, x, target, constraints, random, soft)
 
 
 def hard_recourses(
@@ -69,8 +88,7 @@ def hard_recourses(
     `random`, `[n_random]`, is shared by all rows: what a row is told must not depend on the others.
     """
 
-    def propose(row: Array, label: Array) -> tuple[Array, Array]:
-        proposal = generator(make_request(predictor, row, label, constraints), random)
+    def hard(proposal: Proposal) -> tuple[Array, Array]:
         return proposal.continuous, harden(proposal.logits, constraints.layout)
 
-    return jax.vmap(propose)(x, target)
+    return propose_all(predictor, generator, x, target, constraints, random, hard)

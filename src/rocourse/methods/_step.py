@@ -5,17 +5,19 @@ the signature of `RecourseGenerator`), the objective, whether the predictor move
 training) or stands still (post hoc), and the attack whose shifted predictor judges the recourses.
 """
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import optax
 from jax import Array
 
 from rocourse.methods._batch import Batch, expand_rows
 from rocourse.methods._config import AttackConfig, ObjectiveConfig, PredictorConfig
 from rocourse.methods._judge import mean_class_loss, shifted_predictor
-from rocourse.methods._objective import class_loss, proximity_loss, weighted_mean
+from rocourse.methods._objective import class_losses, proximity_loss, weighted_mean
 from rocourse.methods._recourses import (
     choose_targets,
     hard_recourses,
@@ -26,6 +28,12 @@ from rocourse.networks import Predictor, RecourseGenerator, dropout_factors, ran
 from rocourse.schema.constraints import ConstraintLayer
 
 Moving = Literal["both", "predictor", "generator"]
+Result = TypeVar("Result")
+
+# Products of a batch's size are too small to share among cores: XLA's threads cost more than they
+# save, so that one training uses one core, and several trainings run side by side. Wide vectors pay
+# for the element-wise work between the products (docs/performance.md has the figures).
+_COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False, "xla_cpu_prefer_vector_width": 512}
 
 
 class TrainState(NamedTuple):
@@ -38,12 +46,16 @@ class TrainState(NamedTuple):
 
 
 class StepConfig(NamedTuple):
-    """What is fixed when the step is compiled; its weights and rates are not looked at."""
+    """What is fixed when the step is compiled; its weights and rates are not looked at.
+
+    `attack` is what the generator is trained against, `probe` what measures it.
+    """
 
     moving: Moving
     predictor: PredictorConfig
     objective: ObjectiveConfig | None
     attack: AttackConfig | None
+    probe: AttackConfig | None
 
 
 class Rates(NamedTuple):
@@ -59,18 +71,41 @@ class Rates(NamedTuple):
     inner: Array
 
 
-def optimizer(rate: Array | float) -> optax.GradientTransformation:
-    """Adam, for both blocks."""
-    # Flattened: one update of one long vector compiles several times faster than one a layer.
-    return optax.flatten(optax.adam(rate))
-
-
 class StepLosses(NamedTuple):
     """L1 (prediction), L2 (validity under the judge), L3 (proximity); None where none moved."""
 
     l1: Array | None
     l2: Array | None
     l3: Array | None
+
+
+class PredictionFigures(NamedTuple):
+    """How a predictor does on rows that it does not learn from."""
+
+    l1: Array
+    accuracy: Array
+
+
+class RecourseFigures(NamedTuple):
+    """How predictor and generator do, judged by the unshifted and by an attacked predictor."""
+
+    l1: Array
+    l2: Array
+    robust_l2: Array
+    l3: Array
+    accuracy: Array
+    validity: Array
+    robust_validity: Array
+
+
+Figures = PredictionFigures | RecourseFigures
+_Visited = tuple[TrainState, StepLosses, Figures]
+
+
+def optimizer(rate: Array | float) -> optax.GradientTransformation:
+    """Adam, for both blocks."""
+    # Flattened: one update of one long vector compiles several times faster than one a layer.
+    return optax.flatten(optax.adam(rate))
 
 
 def new_state(
@@ -89,31 +124,155 @@ def new_state(
     )
 
 
-@eqx.filter_jit
-def train_step(
+@eqx.filter_jit(compiler_options=_COMPILER_OPTIONS)
+def visit_batches(
     state: TrainState,
-    batch: Batch,
+    batches: Batch,
+    first: Array,
+    count: Array,
+    learning: Array,
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
     rates: Rates,
     *,
     key: Array,
-) -> tuple[TrainState, StepLosses]:
+) -> _Visited:
+    """Learns from each of the first `count` of stacked batches, or only measures on it.
+
+    Many batches a call keep Python off the hot path. How many there are, and whether they teach,
+    are values of the compiled code, not part of it: tables of any length share it, and the attack,
+    which is most of it, is compiled once for both purposes.
+
+    Args:
+        state: Where training stands.
+        batches: Batches with a further leading axis.
+        first: The number of the first of them in its epoch, for its random numbers.
+        count: How many of them to use.
+        learning: Whether to take a step on each; else the state stays as it is.
+        epsilon: The attacker's radius.
+        constraints: What recourses may ask for.
+        config: What is compiled.
+        rates: Weights and learning rates.
+        key: For this epoch, or for the measurements.
+
+    Returns:
+        The state, and sums over the batches: of their losses if learning, else of their figures
+        times the weight of their rows.
+    """
+    arrays, rest = eqx.partition(state, eqx.is_array)
+
+    def visit(i: Array, carry: _Visited) -> _Visited:
+        arrays, losses, figures = carry
+        state, more_losses, more_figures = visit_batch(
+            eqx.combine(arrays, rest),
+            Batch(*(part[i] for part in batches)),
+            learning,
+            epsilon,
+            constraints,
+            config,
+            rates,
+            key=jax.random.fold_in(key, first + i),
+        )
+        return (
+            eqx.filter(state, eqx.is_array),
+            jax.tree.map(jnp.add, losses, more_losses),
+            jax.tree.map(jnp.add, figures, more_figures),
+        )
+
+    nothing = (arrays, _no_losses(config), _no_figures(config))
+    arrays, losses, figures = jax.lax.fori_loop(0, count, visit, nothing)
+    return eqx.combine(arrays, rest), losses, figures
+
+
+def visit_batch(
+    state: TrainState,
+    batch: Batch,
+    learning: Array,
+    epsilon: Array,
+    constraints: ConstraintLayer,
+    config: StepConfig,
+    rates: Rates,
+    *,
+    key: Array,
+) -> _Visited:
     """(1) θ on L1; (2) the worst-case θ' from the new θ; (3) θ_g alone on L2 and L3.
 
-    Post-hoc training takes (1) in one run and (2), (3) in another.
+    Post-hoc training takes (1) in one run and (2), (3) in another. Without learning, nothing moves,
+    and what is measured takes the place of (3).
     """
-    predictor_key, *recourse_keys = jax.random.split(key, 4)
+    predictor_key, target_key, attack_key, random_key = jax.random.split(key, 4)
     x = expand_rows(batch, constraints.layout)
-    l1 = l2 = l3 = None
+    losses, figures = _no_losses(config), _no_figures(config)
+
     if config.moving != "generator":
-        state, l1 = _move_predictor(state, x, batch, config, rates, key=predictor_key)
-    if config.moving != "predictor":
-        state, l2, l3 = _move_generator(
-            state, x, batch, epsilon, constraints, config, rates, keys=recourse_keys
+        before = state
+
+        def move_predictor() -> tuple[TrainState, StepLosses]:
+            moved, l1 = _move_predictor(before, x, batch, config, rates, key=predictor_key)
+            return moved, losses._replace(l1=l1)
+
+        state, losses = _when(learning, move_predictor, (before, losses))
+    if config.moving == "predictor":
+        figures = _when(
+            ~learning, lambda: _measure_prediction(state.predictor, x, batch, config), figures
         )
-    return state, StepLosses(l1, l2, l3)
+        return state, losses, figures
+
+    assert state.generator is not None
+    target = choose_targets(state.predictor, x, key=target_key)
+    fixed, _ = soft_recourses(state.predictor, state.generator, x, target, constraints)
+
+    def attacked(attack: AttackConfig | None) -> Predictor:
+        assert config.objective is not None
+        return shifted_predictor(
+            state.predictor,
+            x,
+            batch,
+            fixed,
+            target,
+            attack,
+            loss=config.predictor.loss,
+            validity=config.objective.validity,
+            rate=rates.inner,
+            epsilon=epsilon,
+            key=attack_key,
+        )
+
+    judge = attacked(config.attack)
+
+    def move_generator() -> tuple[TrainState, StepLosses]:
+        moved, l2, l3 = _move_generator(
+            state, x, batch, target, judge, constraints, config, rates, key=random_key
+        )
+        return moved, losses._replace(l2=l2, l3=l3)
+
+    def measure() -> Figures:
+        # Where training has no attack of its own, an attacker only measures.
+        attacker = judge if config.attack is not None else attacked(config.probe)
+        return _measure_recourses(state, x, batch, target, fixed, attacker, constraints, config)
+
+    moved, losses = _when(learning, move_generator, (state, losses))
+    return moved, losses, _when(~learning, measure, figures)
+
+
+def _when(predicate: Array, then: Callable[[], Result], otherwise: Result) -> Result:
+    """`then()` where the predicate holds, else `otherwise`; what is not asked for is not run."""
+    arrays, rest = eqx.partition(otherwise, eqx.is_array)
+    chosen = jax.lax.cond(predicate, lambda: eqx.filter(then(), eqx.is_array), lambda: arrays)
+    result: Result = eqx.combine(chosen, rest)
+    return result
+
+
+def _no_losses(config: StepConfig) -> StepLosses:
+    prediction = None if config.moving == "generator" else jnp.zeros(())
+    recourse = None if config.moving == "predictor" else jnp.zeros(())
+    return StepLosses(prediction, recourse, recourse)
+
+
+def _no_figures(config: StepConfig) -> Figures:
+    kind = PredictionFigures if config.moving == "predictor" else RecourseFigures
+    return kind(*(jnp.zeros(()) for _ in kind._fields))
 
 
 def _move_predictor(
@@ -133,25 +292,24 @@ def _move_generator(
     state: TrainState,
     x: Array,
     batch: Batch,
-    epsilon: Array,
+    target: Array,
+    judge: Predictor,
     constraints: ConstraintLayer,
     config: StepConfig,
     rates: Rates,
     *,
-    keys: list[Array],
+    key: Array,
 ) -> tuple[TrainState, Array, Array]:
-    target_key, attack_key, random_key = keys
-    objective, predictor = config.objective, state.predictor
+    objective = config.objective
     assert state.generator is not None and objective is not None
-    target = choose_targets(predictor, x, key=target_key)
-    fixed, _ = soft_recourses(predictor, state.generator, x, target, constraints)
-    judge = _judge_of(predictor, x, batch, fixed, target, config, rates, epsilon, key=attack_key)
     # All of a batch's random numbers come from one draw: they are slow to compile and to make.
     count = random_count(state.generator)
-    random = jax.random.uniform(random_key, (x.shape[0], count)) if count else None
+    random = jax.random.uniform(key, (x.shape[0], count)) if count else None
 
     def recourse(generator: RecourseGenerator) -> tuple[Array, tuple[Array, Array]]:
-        proposed, penalties = soft_recourses(predictor, generator, x, target, constraints, random)
+        proposed, penalties = soft_recourses(
+            state.predictor, generator, x, target, constraints, random
+        )
         l2 = mean_class_loss(judge, proposed, target, batch.weight, objective.validity)
         l3 = distance_loss(x, proposed, batch.weight, objective)
         penalty = weighted_mean(penalties, batch.weight)
@@ -163,89 +321,32 @@ def _move_generator(
     return state._replace(generator=generator, generator_moments=moments), l2, l3
 
 
-def _judge_of(
-    predictor: Predictor,
+def _measure_prediction(
+    predictor: Predictor, x: Array, batch: Batch, config: StepConfig
+) -> PredictionFigures:
+    hits = (predict_classes(predictor, x) == batch.label).astype(x.dtype)
+    rows = jnp.sum(batch.weight)
+    return PredictionFigures(
+        l1=rows * prediction_loss(predictor, x, batch, config.predictor, key=None),
+        accuracy=rows * weighted_mean(hits, batch.weight),
+    )
+
+
+def _measure_recourses(
+    state: TrainState,
     x: Array,
     batch: Batch,
-    recourses: Array,
     target: Array,
-    config: StepConfig,
-    rates: Rates,
-    epsilon: Array,
-    *,
-    key: Array,
-) -> Predictor:
-    """Who judges the recourses: the predictor, or what the configured attack makes of it."""
-    assert config.objective is not None
-    return shifted_predictor(
-        predictor,
-        x,
-        batch,
-        recourses,
-        target,
-        config.attack,
-        loss=config.predictor.loss,
-        validity=config.objective.validity,
-        rate=rates.inner,
-        epsilon=epsilon,
-        key=key,
-    )
-
-
-class PredictionProbe(NamedTuple):
-    """Held-out figures of an epoch that moved the predictor alone."""
-
-    l1: Array
-    accuracy: Array
-
-
-class RecourseProbe(NamedTuple):
-    """Held-out figures of one epoch; the attack uses the full ε whatever the schedule."""
-
-    l1: Array
-    l2: Array
-    robust_l2: Array
-    l3: Array
-    accuracy: Array
-    validity: Array
-    robust_validity: Array
-
-
-@eqx.filter_jit
-def probe_prediction(
-    predictor: Predictor, batch: Batch, constraints: ConstraintLayer, config: StepConfig
-) -> PredictionProbe:
-    """Judges the predictor on held-out rows."""
-    x = expand_rows(batch, constraints.layout)
-    hits = (predict_classes(predictor, x) == batch.label).astype(x.dtype)
-    return PredictionProbe(
-        l1=prediction_loss(predictor, x, batch, config.predictor, key=None),
-        accuracy=weighted_mean(hits, batch.weight),
-    )
-
-
-@eqx.filter_jit
-def probe_recourses(
-    predictor: Predictor,
-    generator: RecourseGenerator,
-    batch: Batch,
-    epsilon: Array,
+    soft: Array,
+    attacker: Predictor,
     constraints: ConstraintLayer,
     config: StepConfig,
-    rates: Rates,
-    *,
-    key: Array,
-) -> RecourseProbe:
-    """Judges the generator on held-out rows by the unshifted and by an attacked predictor."""
-    target_key, attack_key = jax.random.split(key)
-    objective, layout = config.objective, constraints.layout
-    assert objective is not None
-    x = expand_rows(batch, layout)
-    target = choose_targets(predictor, x, key=target_key)
-    soft, _ = soft_recourses(predictor, generator, x, target, constraints)
-    judge = _judge_of(predictor, x, batch, soft, target, config, rates, epsilon, key=attack_key)
+) -> RecourseFigures:
+    predictor, generator, objective = state.predictor, state.generator, config.objective
+    assert generator is not None and objective is not None
     continuous, categories = hard_recourses(predictor, generator, x, target, constraints)
-    hard = expand_rows(batch._replace(continuous=continuous, categories=categories), layout)
+    hard = batch._replace(continuous=continuous, categories=categories)
+    hard_x = expand_rows(hard, constraints.layout)
 
     def share(hits: Array) -> Array:
         return weighted_mean(hits.astype(x.dtype), batch.weight)
@@ -253,15 +354,16 @@ def probe_recourses(
     def validity_loss(by: Predictor) -> Array:
         return mean_class_loss(by, soft, target, batch.weight, objective.validity)
 
-    return RecourseProbe(
+    figures = RecourseFigures(
         l1=prediction_loss(predictor, x, batch, config.predictor, key=None),
         l2=validity_loss(predictor),
-        robust_l2=validity_loss(judge),
+        robust_l2=validity_loss(attacker),
         l3=distance_loss(x, soft, batch.weight, objective),
         accuracy=share(predict_classes(predictor, x) == batch.label),
-        validity=share(predict_classes(predictor, hard) == target),
-        robust_validity=share(predict_classes(judge, hard) == target),
+        validity=share(predict_classes(predictor, hard_x) == target),
+        robust_validity=share(predict_classes(attacker, hard_x) == target),
     )
+    return RecourseFigures(*(jnp.sum(batch.weight) * figure for figure in figures))
 
 
 def prediction_loss(
@@ -270,12 +372,9 @@ def prediction_loss(
     """L1 over a batch; with a key, under dropout."""
     kept = None
     if key is not None and config.dropout > 0.0:
-        random = jax.random.uniform(key, (x.shape[0], predictor.units))
+        random = jax.random.uniform(key, (predictor.units, x.shape[0]))
         kept = dropout_factors(random, config.dropout)
-    logits = jax.vmap(predictor, in_axes=(0, None if kept is None else 0))(x, kept)
-    losses = jax.vmap(lambda row, label: class_loss(row, label, kind=config.loss))(
-        logits, batch.label
-    )
+    losses = class_losses(predictor(x.T, kept), batch.label, kind=config.loss)
     return weighted_mean(losses, batch.weight)
 
 

@@ -11,26 +11,22 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from rocourse.errors import TrainingError
-from rocourse.methods._batch import Batch, make_batch
+from rocourse.methods._batch import stack_batches
 from rocourse.methods._config import (
-    AttackConfig,
     PredictorConfig,
     RecourseConfig,
     ScheduleConfig,
 )
 from rocourse.methods._state import build_generator, build_predictor
 from rocourse.methods._step import (
+    Figures,
     Moving,
-    PredictionProbe,
     Rates,
-    RecourseProbe,
     StepConfig,
     StepLosses,
     TrainState,
     new_state,
-    probe_prediction,
-    probe_recourses,
-    train_step,
+    visit_batches,
 )
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.schema import Rows
@@ -39,10 +35,10 @@ from rocourse.schema.constraints import ConstraintLayer
 EpochRecord = dict[str, float]
 EpochCallback = Callable[[EpochRecord], None]
 
+# Batches in one call of compiled code: enough for what is around them not to count.
+_BATCHES_A_CALL = 32
 # Held-out rows beyond this many sharpen the figures little and cost an attack on all of them.
-_PROBE_ROWS = 512
-# Probe batches are filled up to a multiple of this, so that subsets of like size share a shape.
-_PROBE_STRIDE = 64
+_MEASURED_ROWS = 512
 # Fewer rows than this leave nothing to hold out.
 _LEAST_ROWS_TO_SPLIT = 20
 
@@ -71,32 +67,28 @@ class TrainingPlan(NamedTuple):
 
     def step(self) -> StepConfig:
         """What the compiled step is compiled for: the same for all weights and rates."""
+        predictor = replace(self.predictor, lambda_1=1.0)
         if self.recourse is None:
-            return StepConfig(self.moving, replace(self.predictor, lambda_1=1.0), None, None)
-        objective = replace(self.recourse.objective, lambda_2=1.0, lambda_3=1.0)
+            return StepConfig(self.moving, predictor, None, None, None)
         return StepConfig(
             self.moving,
-            replace(self.predictor, lambda_1=1.0),
-            objective,
-            _any_rate(self.recourse.attack),
+            predictor,
+            replace(self.recourse.objective, lambda_2=1.0, lambda_3=1.0),
+            None if self.recourse.attack is None else replace(self.recourse.attack, rate=1.0),
+            replace(self.recourse.attacker, rate=1.0),
         )
 
     def rates(self) -> Rates:
         """The weights and rates that the compiled step is given."""
-        objective = None if self.recourse is None else self.recourse.objective
-        attack = None if self.recourse is None else self.recourse.attack
+        recourse = self.recourse
         values = (
             self.predictor.lambda_1,
-            0.0 if objective is None else objective.lambda_2,
-            0.0 if objective is None else objective.lambda_3,
+            0.0 if recourse is None else recourse.objective.lambda_2,
+            0.0 if recourse is None else recourse.objective.lambda_3,
             self.schedule.learning_rate,
-            0.0 if attack is None else attack.rate,
+            0.0 if recourse is None else recourse.attacker.rate,
         )
         return Rates(*(jnp.float32(value) for value in values))
-
-
-def _any_rate(attack: AttackConfig | None) -> AttackConfig | None:
-    return None if attack is None else replace(attack, rate=1.0)
 
 
 def train(
@@ -124,39 +116,30 @@ def train(
         predictor: Where training starts from; needed where the predictor does not move.
         on_epoch: Called after each epoch with its record.
     """
-    network_key, step_key, probe_key = jax.random.split(jax.random.key(seed), 3)
+    network_key, step_key, measuring_key = jax.random.split(jax.random.key(seed), 3)
     predictor_key, generator_key = jax.random.split(network_key)
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
-    probe_batch = _probe_batch(rows, labels, held_out if len(held_out) else training)
 
     layout, epochs = constraints.layout, plan.schedule.epochs
-    step, rates = plan.step(), plan.rates()
     if predictor is None:
         predictor = build_predictor(layout, n_classes, plan.predictor, key=predictor_key)
     generator = None
     if plan.build is not None:
         generator = build_generator(predictor, layout, plan.build, key=generator_key)
-    state = new_state(predictor, generator, step)
+    state = new_state(predictor, generator, plan.step())
+    course = _Course(rows, labels, constraints, plan, _batch_size(len(training), plan))
+    measured = held_out if len(held_out) else training
+    measured = measured[: min(_MEASURED_ROWS, _BATCHES_A_CALL * course.size)]
 
     history: list[EpochRecord] = []
     best, best_score, best_epoch = state, math.inf, 0
     for epoch in range(1, epochs + 1):
         epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
-        state, losses = _run_epoch(
-            state,
-            rows,
-            labels,
-            shuffler.permutation(training),
-            epsilon,
-            constraints,
-            step,
-            rates,
-            plan.schedule.batch_size,
-            key=jax.random.fold_in(step_key, epoch),
-        )
+        epoch_key = jax.random.fold_in(step_key, epoch)
+        state, losses = course.learn(state, shuffler.permutation(training), epsilon, key=epoch_key)
         record = {"epoch": epoch, "epsilon": epsilon, **losses}
-        record |= _probe(state, probe_batch, constraints, plan, key=probe_key)
+        record |= course.measure(state, measured, key=measuring_key)
         _require_finite(record)
         history.append(record)
         if on_epoch is not None:
@@ -186,76 +169,74 @@ def _hold_out(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarra
     return training, held_out
 
 
-def _run_epoch(
-    state: TrainState,
-    rows: Rows,
-    labels: np.ndarray,
-    order: np.ndarray,
-    epsilon: float,
-    constraints: ConstraintLayer,
-    step: StepConfig,
-    rates: Rates,
-    batch_size: int,
-    *,
-    key: jax.Array,
-) -> tuple[TrainState, EpochRecord]:
+def _batch_size(n_rows: int, plan: TrainingPlan) -> int:
     # Few rows make a smaller batch, of a power of two so that tables of like size share a shape.
-    size = min(batch_size, 1 << (len(order) - 1).bit_length())
-    starts = range(0, len(order), size)
-    keys = jax.random.split(key, len(starts))
-    radius = jnp.float32(epsilon)
-    losses = []
-    for start, batch_key in zip(starts, keys, strict=True):
-        batch = make_batch(rows, labels, order[start : start + size], size)
-        state, batch_losses = train_step(
-            state, batch, radius, constraints, step, rates, key=batch_key
-        )
-        losses.append(batch_losses)
-    columns = zip(*jax.device_get(losses), strict=True)
-    means = {
-        name: float(np.mean(column))
-        for name, column in zip(StepLosses._fields, columns, strict=True)
-        if column[0] is not None
-    }
-    return state, means
+    return min(plan.schedule.batch_size, 1 << (n_rows - 1).bit_length())
 
 
-def _probe_batch(rows: Rows, labels: np.ndarray, indices: np.ndarray) -> Batch:
-    indices = indices[:_PROBE_ROWS]
-    size = _PROBE_STRIDE * math.ceil(len(indices) / _PROBE_STRIDE)
-    return make_batch(rows, labels, indices, size)
+class _Course(NamedTuple):
+    """What stays the same from epoch to epoch."""
 
+    rows: Rows
+    labels: np.ndarray
+    constraints: ConstraintLayer
+    plan: TrainingPlan
+    size: int
+    """Rows in a batch."""
 
-def _probe(
-    state: TrainState,
-    batch: Batch,
-    constraints: ConstraintLayer,
-    plan: TrainingPlan,
-    *,
-    key: jax.Array,
-) -> EpochRecord:
-    """Figures on held-out rows, by the names of the history."""
-    step, recourse = plan.step(), plan.recourse
-    found: PredictionProbe | RecourseProbe
-    if recourse is None:
-        found = probe_prediction(state.predictor, batch, constraints, step)
-    else:
-        assert state.generator is not None
-        attack = recourse.attack or recourse.probe
-        found = probe_recourses(
-            state.predictor,
-            state.generator,
-            batch,
-            jnp.float32(recourse.epsilon),
-            constraints,
-            step._replace(attack=_any_rate(attack)),
-            plan.rates()._replace(inner=jnp.float32(attack.rate)),
+    def learn(
+        self, state: TrainState, order: np.ndarray, epsilon: float, *, key: jax.Array
+    ) -> tuple[TrainState, EpochRecord]:
+        """Goes through the rows once; the mean losses by the names of the history."""
+        n_batches = math.ceil(len(order) / self.size)
+        sums: list[StepLosses] = []
+        for first in range(0, n_batches, _BATCHES_A_CALL):
+            chosen = order[first * self.size : (first + _BATCHES_A_CALL) * self.size]
+            state, losses, _ = self._visit(
+                state, chosen, epsilon, first=first, learning=True, key=key
+            )
+            sums.append(losses)
+        columns = zip(*jax.device_get(sums), strict=True)
+        means = {
+            name: float(np.sum(column)) / n_batches
+            for name, column in zip(StepLosses._fields, columns, strict=True)
+            if column[0] is not None
+        }
+        return state, means
+
+    def measure(self, state: TrainState, indices: np.ndarray, *, key: jax.Array) -> EpochRecord:
+        """Figures on held-out rows under the full ε, by the names of the history."""
+        recourse = self.plan.recourse
+        epsilon = 0.0 if recourse is None else recourse.epsilon
+        _, _, figures = self._visit(state, indices, epsilon, first=0, learning=False, key=key)
+        return {
+            f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(value)
+            / len(indices)
+            for name, value in jax.device_get(figures)._asdict().items()
+        }
+
+    def _visit(
+        self,
+        state: TrainState,
+        indices: np.ndarray,
+        epsilon: float,
+        *,
+        first: int,
+        learning: bool,
+        key: jax.Array,
+    ) -> tuple[TrainState, StepLosses, Figures]:
+        return visit_batches(
+            state,
+            stack_batches(self.rows, self.labels, indices, self.size, _BATCHES_A_CALL),
+            jnp.int32(first),
+            jnp.int32(math.ceil(len(indices) / self.size)),
+            jnp.bool_(learning),
+            jnp.float32(epsilon),
+            self.constraints,
+            self.plan.step(),
+            self.plan.rates(),
             key=key,
         )
-    return {
-        f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(value)
-        for name, value in found._asdict().items()
-    }
 
 
 def _require_finite(record: EpochRecord) -> None:

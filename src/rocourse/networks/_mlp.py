@@ -29,21 +29,32 @@ class HiddenStack(eqx.Module):
         return tuple(int(layer.out_features) for layer in self.layers)
 
     def __call__(self, x: Array, kept: Array | None = None) -> Array:
-        """Maps one row `[in_width]` to `[width]`.
+        """Maps one row `[in_width]` to `[width]`, or many, as columns, `[in_width, n]`.
 
         Args:
-            x: The row.
-            kept: What each hidden unit is multiplied by, `[units]` (see `dropout_factors`); None
-                drops nothing.
+            x: The row or rows.
+            kept: What each hidden unit is multiplied by, `[units]` or `[units, n]` (see
+                `dropout_factors`); None drops nothing.
         """
         start = 0
         for layer in self.layers:
-            x = jax.nn.leaky_relu(layer(x))
+            x = jax.nn.leaky_relu(affine(layer, x))
             if kept is not None:
                 stop = start + x.shape[0]
                 x = x * kept[start:stop]
                 start = stop
         return x
+
+
+def affine(layer: eqx.nn.Linear, x: Array) -> Array:
+    """Applies a linear layer to one row `[in_width]`, or to many as columns `[in_width, n]`.
+
+    With rows as columns the batch is the axis that lies together in memory, whatever the widths:
+    the products of the unrolled retraining run a quarter faster than with `vmap`, which puts the
+    batch first (docs/performance.md).
+    """
+    assert layer.bias is not None
+    return layer.weight @ x + layer.bias.reshape(-1, *(1,) * (x.ndim - 1))
 
 
 def dropout_factors(random: Array | None, rate: float) -> Array | None:

@@ -5,15 +5,18 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack
+from rocourse.networks._mlp import HiddenStack, affine
 
 
 def probabilities(logits: Array) -> Array:
-    """Class probabilities `[n_classes]` of one row: sigmoid for one logit, softmax for several."""
-    if logits.shape[-1] == 1:
+    """Class probabilities `[n_classes]` of one row: sigmoid for one logit, softmax for several.
+
+    Many rows are columns, `[n_classes, n]`.
+    """
+    if logits.shape[0] == 1:
         favourable = jax.nn.sigmoid(logits)
-        return jnp.concatenate([1.0 - favourable, favourable], axis=-1)
-    return jax.nn.softmax(logits)
+        return jnp.concatenate([1.0 - favourable, favourable], axis=0)
+    return jax.nn.softmax(logits, axis=0)
 
 
 class Predictor(eqx.Module):
@@ -46,12 +49,15 @@ class Predictor(eqx.Module):
         return self.encoder.units + self.head.units
 
     def __call__(self, x: Array, kept: Array | None = None) -> Array:
-        """The logits of one encoded row; `kept` holds its dropout factors, if any."""
+        """The logits of one encoded row, or of many as columns `[width, n]`.
+
+        `kept` holds the dropout factors, if any, of the same form.
+        """
         _, hidden = self.embed(x, kept)
-        return self.output(hidden)
+        return affine(self.output, hidden)
 
     def embed(self, x: Array, kept: Array | None = None) -> tuple[Array, Array]:
-        """The encoder's output z and the head's last hidden layer p of one encoded row."""
+        """The encoder's output z and the head's last hidden layer p, of one row or of columns."""
         cut = self.encoder.units
         z = self.encoder(x, None if kept is None else kept[:cut])
         return z, self.head(z, None if kept is None else kept[cut:])

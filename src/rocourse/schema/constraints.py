@@ -73,15 +73,16 @@ class ConstraintLayer(eqx.Module):
 
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""
-        here = x[: self.layout.n_continuous]
-        current = x[self.layout.n_continuous :] > 0.5
-        # Within a group: categories after the current one are reached by rising, those before it
-        # by falling.
-        group, position = _columns(self.layout)
-        ordered = (group[:, None] == group[None, :]) & (position[:, None] < position[None, :])
-        after = x[self.layout.n_continuous :] @ ordered.astype(np.float32) > 0.5
-        before = ~(current | after)
-        allowed = current | (after & self.category_may_rise) | (before & self.category_may_fall)
+        here, one_hot = x[: self.layout.n_continuous], x[self.layout.n_continuous :]
+        _, position = _columns(self.layout)
+        # Of each column: by how many categories it lies above the one that its group is at.
+        # Later categories are reached by rising, earlier ones by falling.
+        distance = position - _group_sums(one_hot * position, self.layout)
+        allowed = (
+            (jnp.abs(distance) < 0.5)
+            | ((distance > 0.5) & self.category_may_rise)
+            | ((distance < -0.5) & self.category_may_fall)
+        )
         return Limits(
             low=jnp.where(self.may_fall, jnp.minimum(self.low, here), here),
             high=jnp.where(self.may_rise, jnp.maximum(self.high, here), here),
@@ -107,13 +108,10 @@ def expand(continuous: Array, categories: Array, layout: Layout) -> Array:
 def soften(continuous: Array, logits: Array, layout: Layout) -> Array:
     """A proposal with per-group softmax, `[width]`: what the generator is trained on."""
     group, _ = _columns(layout)
-    same_group = (group[:, None] == group[None, :]).astype(np.float32)
     padded = _padded(jax.lax.stop_gradient(logits), layout)
     highest = jnp.max(padded, axis=-1)[group] if len(group) else logits
-    # All groups at once: sums within groups are one product with a constant matrix, which compiles
-    # and runs faster than a softmax a group.
     raised = jnp.exp(logits - highest)
-    return jnp.concatenate([continuous, raised / (raised @ same_group)])
+    return jnp.concatenate([continuous, raised / _group_sums(raised, layout)])
 
 
 def harden(logits: Array, layout: Layout) -> Array:
@@ -129,6 +127,17 @@ def _columns(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     group = np.repeat(np.arange(len(sizes)), sizes)
     starts = np.cumsum(sizes) - sizes
     return group, np.arange(len(group)) - starts[group]
+
+
+def _group_sums(values: Array, layout: Layout) -> Array:
+    """Of each one-hot column: the sum of `values` over its group.
+
+    All groups at once, by products with a constant thin matrix: that compiles and runs faster than
+    a sum a group.
+    """
+    group, _ = _columns(layout)
+    members = (group[:, None] == np.arange(len(layout.group_sizes))).astype(np.float32)
+    return (values @ members) @ members.T
 
 
 def _padded(values: Array, layout: Layout) -> Array:
