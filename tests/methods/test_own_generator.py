@@ -42,7 +42,7 @@ def rows(loans):
 
 @pytest.mark.parametrize("cls", [CounterNet, RoCourseNet, CFModel, RobustCFModel])
 def test_it_learns_to_give_valid_recourses(cls, loans, rows):
-    model = fit(cls, loans, generator=Linear)
+    model = fit(cls, loans, generator=Linear, epochs=20)
     assert isinstance(model.generator_, Linear)
     recourse = model.recourse(rows)
     assert recourse.valid.mean() > 0.8
@@ -50,16 +50,15 @@ def test_it_learns_to_give_valid_recourses(cls, loans, rows):
 
 
 def test_the_attack_reaches_it(loans):
-    """Trained against the attacker it stands the attack better, for the same predictor."""
-    plain = fit(CFModel, loans, generator=Linear)
-    robust = fit(RobustCFModel, loans, generator=Linear)
+    """From the same weights, for the same predictor, the attacked judge finds it worse."""
+    params = {"generator": Linear, "generator_epochs": 1}
+    plain = fit(CFModel, loans, **params)
+    robust = fit(RobustCFModel, loans, epsilon_schedule="constant", **params)
     for a, b in zip(
         jax.tree.leaves(plain.predictor_), jax.tree.leaves(robust.predictor_), strict=True
     ):
         np.testing.assert_array_equal(a, b)
-    # Both histories are measured under the same attack.
-    measured = [model.history_[-1]["held_out_robust_l2"] for model in (plain, robust)]
-    assert measured[1] < measured[0]
+    assert robust.history_[-1]["l2"] > plain.history_[-1]["l2"]
 
 
 def test_its_weights_are_stored_and_its_code_is_supplied(loans, rows, tmp_path):

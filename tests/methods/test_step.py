@@ -4,8 +4,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
+from rocourse.attack import inner_optimizer, look_ahead_loss
 from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet, _step
 from rocourse.methods._batch import Batch, expand_rows
 from rocourse.methods._config import AttackConfig
@@ -22,7 +24,14 @@ from .conftest import SMALL, make_schema, small
 @eqx.filter_jit
 def train_step(state, batch, epsilon, constraints, config, rates, *, key):
     after, losses, _ = _step.visit_batch(
-        state, batch, jnp.bool_(True), epsilon, constraints, config, rates, key=key
+        state,
+        batch,
+        jnp.bool_(True),
+        epsilon,
+        constraints,
+        config,
+        rates,
+        keys=jax.random.split(key, 4),
     )
     return after, losses
 
@@ -202,3 +211,99 @@ def test_training_step_is_traced_once_for_all_subsets_and_epochs(loans, monkeypa
         labels = loans["grade"].to_numpy()[:n].astype(np.int32)
         train(rows, labels, 2, constraints, model.training_plan(), seed=n)
     assert len(traces) == 1
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("unroll", [1, 2, 3])
+def test_gradient_of_the_shift_is_that_of_plain_autodiff_row_by_row(loans, optimizer, unroll):
+    """Rows as columns and our Adam against `vmap` over rows and Optax's, in float32."""
+    state, batch, constraints, _ = set_up(loans, RoCourseNet(**SMALL))
+    predictor = state.predictor
+    x = expand_rows(batch, constraints.layout)
+    recourses = jax.random.uniform(jax.random.key(5), x.shape)
+    target = 1 - batch.label
+    rate = 0.05
+
+    def columns_loss(weights, columns, labels):
+        return mean_class_loss(weights, columns, labels, batch.weight, "mse")
+
+    def rows_loss(weights, columns, labels):
+        shares = jax.vmap(lambda row: jax.nn.sigmoid(weights(row)[0]))(columns.T)
+        return jnp.mean(jnp.square(shares - labels))
+
+    def gradient(loss, inner):
+        # A step before the shift: Adam's first step is a sign, which no shift moves.
+        _, moments = inner.update(jax.grad(loss)(predictor, 1.0 - x, target), inner.init(predictor))
+
+        def after_retraining(delta):
+            return look_ahead_loss(
+                lambda weights, shifted: loss(weights, shifted, batch.label),
+                lambda weights: loss(weights, recourses, target),
+                predictor,
+                moments,
+                x + delta,
+                inner=inner,
+                unroll=unroll,
+            )[0]
+
+        return np.asarray(jax.jit(jax.grad(after_retraining))(jnp.zeros_like(x)))
+
+    plain = optax.sgd(rate) if optimizer == "sgd" else optax.adam(rate, eps=0.0, eps_root=1e-12)
+    expected = gradient(rows_loss, plain)
+    found = gradient(columns_loss, inner_optimizer(optimizer, rate))
+    largest = np.abs(expected).max()
+    assert largest > 0.0
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * largest)
+
+
+def test_measuring_leaves_the_state_as_it_is(loans):
+    state, batch, constraints, (config, rates) = set_up(loans, RoCourseNet(**SMALL))
+    after, losses, figures = eqx.filter_jit(_step.visit_batch)(
+        state,
+        batch,
+        jnp.bool_(False),
+        jnp.float32(0.1),
+        constraints,
+        config,
+        rates,
+        keys=jax.random.split(jax.random.key(0), 4),
+    )
+    assert not any(moved(state, after))
+    assert all(float(loss) == 0.0 for loss in losses)
+    predictor = state.predictor
+    x = expand_rows(batch, constraints.layout)
+    shares = jax.vmap(lambda row: jax.nn.sigmoid(predictor(row)[0]))(x.T)
+    n = len(batch.label)
+    np.testing.assert_allclose(figures.l1 / n, np.mean((shares - batch.label) ** 2), rtol=1e-4)
+    accuracy = np.mean((np.asarray(shares) > 0.5) == batch.label)
+    np.testing.assert_allclose(figures.accuracy / n, accuracy, rtol=1e-5)
+
+
+def test_many_batches_a_call_are_one_batch_after_the_other(loans):
+    """Stacked batches in one compiled call, the filled-up ones left out, equal single steps."""
+    state, batch, constraints, (config, rates) = set_up(loans, CounterNet(**SMALL))
+    rolled = Batch(*(np.roll(np.asarray(part), 9, axis=0) for part in batch))
+    stack = Batch(*(jnp.stack([a, b, a]) for a, b in zip(batch, rolled, strict=True)))
+    epsilon, key, place = jnp.float32(0.1), jax.random.key(3), jnp.asarray([4, 32], jnp.int32)
+    together, losses, _ = _step.visit_batches(
+        state,
+        stack,
+        place,
+        jnp.int32(2),
+        jnp.bool_(True),
+        epsilon,
+        constraints,
+        config,
+        rates,
+        key=key,
+    )
+    keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, 4), 32), (3, 4))
+    one, sums = state, np.zeros(3)
+    for some, some_keys in zip((batch, rolled), keys[:2], strict=True):
+        one, more, _ = eqx.filter_jit(_step.visit_batch)(
+            one, some, jnp.bool_(True), epsilon, constraints, config, rates, keys=some_keys
+        )
+        sums += np.asarray(more)
+    np.testing.assert_allclose(np.asarray(losses), sums, rtol=1e-4)
+    for a, b in zip(jax.tree.leaves(together), jax.tree.leaves(one), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)

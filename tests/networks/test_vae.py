@@ -25,7 +25,7 @@ def test_divergence_equals_the_integral_of_its_definition(mean, variance):
 
 def test_divergence_of_independent_dimensions_is_the_sum():
     mean, variance = jnp.array([0.5, -1.0, 0.0]), jnp.array([0.7, 1.2, 1.0])
-    parts = [normal_divergence(mean[i], variance[i]) for i in range(3)]
+    parts = [normal_divergence(mean[i : i + 1], variance[i : i + 1]) for i in range(3)]
     np.testing.assert_allclose(normal_divergence(mean, variance), sum(parts), rtol=1e-6)
 
 

@@ -17,7 +17,7 @@ _EPSILON_IN_ROOT = 1e-12
 class AdamState(NamedTuple):
     """How many steps were taken, and the moving averages of the gradient and of its square."""
 
-    count: Array
+    steps: Array
     mean: Array
     square: Array
 
@@ -31,13 +31,13 @@ def adam(rate: Array | float) -> optax.GradientTransformation:
     def update(
         gradient: Array, state: AdamState, params: Array | None = None
     ) -> tuple[Array, AdamState]:
-        count = state.count + 1
+        steps = state.steps + 1
         mean = _DECAY * state.mean + (1.0 - _DECAY) * gradient
         square = _SQUARE_DECAY * state.square + (1.0 - _SQUARE_DECAY) * jnp.square(gradient)
-        scale = -rate / (1.0 - _DECAY ** count.astype(mean.dtype))
-        square_scale = 1.0 / (1.0 - _SQUARE_DECAY ** count.astype(mean.dtype))
+        scale = -rate / (1.0 - _DECAY ** steps.astype(mean.dtype))
+        square_scale = 1.0 / (1.0 - _SQUARE_DECAY ** steps.astype(mean.dtype))
         step = scale * (mean * _inverse_root(square_scale * square + _EPSILON_IN_ROOT))
-        return step, AdamState(count, mean, square)
+        return step, AdamState(steps, mean, square)
 
     return optax.GradientTransformation(init, update)
 

@@ -1,6 +1,7 @@
 """The recourse methods, one file each, all with `fit` and `recourse`."""
 
 from rocourse.methods._cf_model import CFModel, RobustCFModel
+from rocourse.methods._compilation import keep_compiled_code
 from rocourse.methods._counternet import CounterNet
 from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._parameters import parameter_docs
@@ -10,6 +11,8 @@ from rocourse.methods._rocoursenet import RoCourseNet, RoCourseNetRandom
 from rocourse.methods._vae_cf import VAECF, RobustVAECF
 from rocourse.methods._vanillacf import VanillaCF, VanillaCFRandom
 from rocourse.methods.adapters import adapt
+
+keep_compiled_code()
 
 METHODS: dict[str, type[RecourseClassifier]] = {
     cls.method: cls

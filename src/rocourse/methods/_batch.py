@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -35,5 +34,5 @@ def stack_batches(
 
 
 def expand_rows(batch: Batch, layout: Layout) -> Array:
-    """Compact rows as encoded vectors, `[n, width]`."""
-    return jax.vmap(lambda c, k: expand(c, k, layout))(batch.continuous, batch.categories)
+    """Compact rows as encoded columns, `[width, n]`."""
+    return expand(batch.continuous.T, batch.categories.T, layout)

@@ -1,6 +1,7 @@
 """What every method shares: rows in, predictions and recourses out."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -180,6 +181,24 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
             probability=after[np.arange(len(after)), target].astype(float),
             method=self.method,
         )
+
+    def recourse_one(self, applicant: Mapping[str, Any], *, desired: Any = None) -> dict[str, Any]:
+        """Says what a single applicant must change: one record of `Recourse.to_records`.
+
+        Methods with a generator of their own answer without a table, in a fraction of the time.
+
+        Args:
+            applicant: The value of each feature by its name.
+            desired: As for `recourse`.
+        """
+        record = self._quick_record(applicant, desired)
+        if record is None:
+            record = self.recourse(pd.DataFrame([dict(applicant)]), desired=desired).to_records()[0]
+        return record
+
+    def _quick_record(self, applicant: Mapping[str, Any], desired: Any) -> dict[str, Any] | None:
+        """The record without a table; None where that cannot be, or the row is not beyond doubt."""
+        return None
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""

@@ -1,14 +1,18 @@
 """Parametric methods: a generator that is trained, jointly or post hoc, robustly or not."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from rocourse.attack import Attacker, InnerOptimizer, Norm
 from rocourse.methods._builders import FeedForward
+from rocourse.methods._clerk import Clerk
 from rocourse.methods._config import (
     AttackConfig,
     ObjectiveConfig,
@@ -23,7 +27,7 @@ from rocourse.methods._config import (
     require_number,
 )
 from rocourse.methods._estimator import Header, RecourseClassifier, Tensors
-from rocourse.methods._inference import propose_rows
+from rocourse.methods._inference import RowEngine, propose_rows
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._post_hoc import PostHocMethod
 from rocourse.methods._state import build_generator, named_tensors, restore
@@ -36,6 +40,8 @@ class LearnedGenerator:
     """What `fit` leaves behind besides the predictor."""
 
     generator_: RecourseGenerator
+    _clerk: Clerk | None = None
+    """Made when a single row is first asked about."""
 
 
 @estimator
@@ -79,6 +85,26 @@ class GeneratorMethod(LearnedGenerator, RecourseClassifier):
     def _propose(self, rows: Rows, target: np.ndarray) -> Rows:
         assert self.predictor_ is not None
         return propose_rows(self.predictor_, self.generator_, rows, target, self._constraints)
+
+    def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
+        """Learns to predict and to give recourse; see `RecourseClassifier.fit`."""
+        self._clerk = None
+        return super().fit(X, y, on_epoch=on_epoch)
+
+    def _quick_record(self, applicant: Mapping[str, Any], desired: Any) -> dict[str, Any] | None:
+        if self._clerk is None:
+            check_is_fitted(self)
+            if type(self)._propose is not GeneratorMethod._propose:
+                return None
+            assert self.predictor_ is not None
+            engine = RowEngine(self.predictor_, self.generator_, self._constraints)
+            self._clerk = Clerk(self.schema_, self.classes_, engine)
+        return self._clerk.record(applicant, desired)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code cannot be copied; it is found again when it is needed.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_clerk"}
 
     def _learned(self) -> tuple[Header, Tensors]:
         return {}, named_tensors(self.generator_, "generator")

@@ -1,6 +1,10 @@
-"""Compiled prediction and generation on blocks of a few fixed sizes."""
+"""Compiled prediction and generation on blocks of a few fixed sizes, and on single rows."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -8,14 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rocourse.methods._compilation import OPTIONS, compiled
 from rocourse.methods._recourses import hard_recourses
 from rocourse.networks import Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
 
-# Any number of rows runs in blocks of these sizes, the last one filled up: at most four shapes are
-# ever compiled for a model.
+# Any number of rows runs in blocks of one of these sizes, the last one filled up: at most four
+# shapes are ever compiled for a model, and one for a call.
 _BLOCK_SIZES = (1, 32, 512, 4096)
+# What is computed at once. The hidden layers of so many rows stay in a core's own cache.
+_COLUMNS_AT_ONCE = 512
 
 
 def predict_probabilities(predictor: Predictor, rows: Rows, layout: Layout) -> np.ndarray:
@@ -40,23 +47,25 @@ def propose_rows(
 
     `random`, `[n_random]`, makes it draw; None asks for the most likely proposals.
     """
+    shared = None if random is None else random[:, None]
 
     def run(continuous: Array, categories: Array, wanted: Array) -> tuple[Array, Array]:
-        return _propose(predictor, generator, continuous, categories, wanted, constraints, random)
+        return _propose(predictor, generator, continuous, categories, wanted, constraints, shared)
 
     continuous, categories = in_blocks(run, rows.continuous, rows.categories, target)
-    return Rows(continuous, categories.astype(rows.categories.dtype))
+    return Rows(continuous, categories)
 
 
-@eqx.filter_jit
+@compiled
 def _predict(predictor: Predictor, continuous: Array, categories: Array, layout: Layout) -> Array:
-    def one(values: Array, codes: Array) -> Array:
+    def some(values: Array, codes: Array) -> Array:
         return probabilities(predictor(expand(values, codes, layout)))
 
-    return jax.vmap(one)(continuous, categories)
+    shares: Array = _few_at_once(some, continuous.T, categories.T)
+    return shares.T
 
 
-@eqx.filter_jit
+@compiled
 def _propose(
     predictor: Predictor,
     generator: RecourseGenerator,
@@ -66,22 +75,126 @@ def _propose(
     constraints: ConstraintLayer,
     random: Array | None,
 ) -> tuple[Array, Array]:
-    x = jax.vmap(lambda c, k: expand(c, k, constraints.layout))(continuous, categories)
-    return hard_recourses(predictor, generator, x, target, constraints, random)
+    def some(values: Array, codes: Array, wanted: Array) -> tuple[Array, Array]:
+        x = expand(values, codes, constraints.layout)
+        values, chosen = hard_recourses(predictor, generator, x, wanted, constraints, random)
+        return values, chosen.astype(codes.dtype)
+
+    values, codes = _few_at_once(some, continuous.T, categories.T, target)
+    return values.T, codes.T
+
+
+def _few_at_once(function: Callable[..., Any], *columns: Array) -> Any:
+    """Applies a function of columns, `[..., n]`, to a few hundred of them at a time."""
+    n = columns[0].shape[-1]
+    if n <= _COLUMNS_AT_ONCE:
+        return function(*columns)
+
+    def split(array: Array) -> Array:
+        return jnp.moveaxis(array.reshape(*array.shape[:-1], -1, _COLUMNS_AT_ONCE), -2, 0)
+
+    def join(array: Array) -> Array:
+        array = jnp.moveaxis(array, 0, -2)
+        return array.reshape(*array.shape[:-2], n)
+
+    parts = jax.lax.map(lambda some: function(*some), tuple(split(array) for array in columns))
+    return jax.tree.map(join, parts)
 
 
 def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> list[np.ndarray]:
-    """Runs compiled code on arrays of any length, `[n, ...]`, in blocks of a few fixed sizes."""
-    parts = []
-    for start, stop, size in _blocks(len(columns[0])):
-        indices = np.resize(np.arange(start, stop), size)
-        outputs = run(*(jnp.asarray(column[indices]) for column in columns))
-        parts.append([np.asarray(output)[: stop - start] for output in outputs])
+    """Runs compiled code on arrays of any length, `[n, ...]`, in blocks of one fixed size.
+
+    Blocks run side by side on the cores: each of them uses one.
+    """
+
+    def one(block: tuple[int, int, int]) -> list[np.ndarray]:
+        start, stop, size = block
+        parts = (column[start:stop] for column in columns)
+        outputs = run(*(jnp.asarray(_filled(part, size)) for part in parts))
+        return [np.asarray(output)[: stop - start] for output in outputs]
+
+    blocks = list(_blocks(len(columns[0])))
+    if len(blocks) == 1:
+        return one(blocks[0])
+    with ThreadPoolExecutor(min(len(blocks), _n_cores())) as threads:
+        parts = list(threads.map(one, blocks))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
 def _blocks(n: int) -> Iterator[tuple[int, int, int]]:
-    largest = _BLOCK_SIZES[-1]
-    for start in range(0, n, largest):
-        stop = min(start + largest, n)
-        yield start, stop, next(size for size in _BLOCK_SIZES if size >= stop - start)
+    size = next((size for size in _BLOCK_SIZES if size >= n), _BLOCK_SIZES[-1])
+    for start in range(0, n, size):
+        yield start, min(start + size, n), size
+
+
+def _filled(part: np.ndarray, size: int) -> np.ndarray:
+    if len(part) == size:
+        return part
+    return part[np.resize(np.arange(len(part)), size)]
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Answer(NamedTuple):
+    """What the networks say about one row."""
+
+    predicted: int
+    target: int
+    proposed: Rows
+
+
+class RowEngine:
+    """The networks of one model, ready to be asked about one row at a time.
+
+    Their arrays are taken apart from their structure once, since that takes longer than an answer.
+    """
+
+    def __init__(
+        self, predictor: Predictor, generator: RecourseGenerator, constraints: ConstraintLayer
+    ) -> None:
+        model = (predictor, generator, constraints)
+        self._arrays, arrays_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array))
+        rest, rest_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array, inverse=True))
+        self._answer, self._judge = _row_functions(arrays_tree, tuple(rest), rest_tree)
+
+    def answer(self, row: Rows, wanted: int) -> Answer:
+        """Prediction and proposal for a row; -1 wants the other class of two."""
+        found = self._answer(
+            self._arrays, row.continuous, row.categories, np.asarray([wanted], np.int32)
+        )
+        (predicted,), (target,), values, codes = map(np.asarray, found)
+        return Answer(int(predicted), int(target), Rows(values, codes))
+
+    def probabilities(self, row: Rows) -> np.ndarray:
+        """Class probabilities of a row, `[n_classes]`."""
+        return np.asarray(self._judge(self._arrays, row.continuous, row.categories))
+
+
+# Models of one structure share the compiled functions.
+@lru_cache(maxsize=64)
+def _row_functions(
+    arrays_tree: Hashable, rest: tuple[Hashable, ...], rest_tree: Hashable
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def model(arrays: list[Array]) -> Any:
+        return eqx.combine(
+            jax.tree.unflatten(arrays_tree, arrays), jax.tree.unflatten(rest_tree, rest)
+        )
+
+    def answer(
+        arrays: list[Array], continuous: Array, categories: Array, wanted: Array
+    ) -> tuple[Array, ...]:
+        predictor, generator, constraints = model(arrays)
+        x = expand(continuous.T, categories.T, constraints.layout)
+        predicted = jnp.argmax(probabilities(predictor(x)), axis=0)
+        target = jnp.where(wanted < 0, 1 - predicted, wanted)
+        values, codes = hard_recourses(predictor, generator, x, target, constraints)
+        return predicted, target, values.T, codes.T.astype(categories.dtype)
+
+    def judge(arrays: list[Array], continuous: Array, categories: Array) -> Array:
+        predictor, _, constraints = model(arrays)
+        x = expand(continuous.T, categories.T, constraints.layout)
+        return probabilities(predictor(x))[:, 0]
+
+    return jax.jit(answer, compiler_options=OPTIONS), jax.jit(judge, compiler_options=OPTIONS)

@@ -19,8 +19,8 @@ from rocourse.networks import Predictor
 def mean_class_loss(
     judge: Predictor, x: Array, labels: Array, weight: Array, kind: ValidityLoss
 ) -> Array:
-    """How far the judge is from the given classes on encoded rows (L1 on rows, L2 on recourses)."""
-    return weighted_mean(class_losses(judge(x.T), labels, kind=kind), weight)
+    """How far the judge is from the given classes on encoded columns `[width, n]`."""
+    return weighted_mean(class_losses(judge(x), labels, kind=kind), weight)
 
 
 def shifted_predictor(
@@ -29,7 +29,7 @@ def shifted_predictor(
     batch: Batch,
     recourses: Array,
     target: Array,
-    attack: AttackConfig | None,
+    attack: AttackConfig,
     *,
     loss: Loss,
     validity: ValidityLoss,
@@ -37,47 +37,41 @@ def shifted_predictor(
     epsilon: Array,
     key: Array,
 ) -> Predictor:
-    """The predictor that judges the recourses: attacked, or as it is where there is no attack.
+    """The predictor that judges the recourses: retrained on the worst data shift.
 
     Args:
         predictor: θ, which is left as it is.
-        x: The batch's rows, encoded, `[n, width]`.
+        x: The batch's rows, encoded, as columns `[width, n]`.
         batch: The same rows with their labels and weights.
-        recourses: The recourses to break, `[n, width]`, held fixed.
+        recourses: The recourses to break, `[width, n]`, held fixed.
         target: The class that each recourse is for, `[n]`.
-        attack: The attacker, or None.
+        attack: The attacker.
         loss: The form of the loss that the virtual retraining minimises.
         validity: The form of the loss that the attacker maximises.
         rate: η, in place of the attacker's own: it may be traced.
         epsilon: The radius of the shift.
         key: For the attacker's random start.
     """
-    if attack is None:
-        return predictor
     weights, fixed = eqx.partition(predictor, _movable(predictor, attack))
 
-    # Rows as columns, as the predictor takes them: nothing is transposed in the attacker's rounds.
-    columns, recourse_columns = x.T, recourses.T
-    scale = np.ones((x.shape[1], 1), np.float32)
+    scale = np.ones((x.shape[0], 1), np.float32)
     scale[batch.continuous.shape[1] :] = attack.category_scale
 
     def retrain_loss(moved: Predictor, shifted: Array) -> Array:
         judge = eqx.combine(moved, fixed)
         if attack.category_scale != 1.0:
-            shifted = columns + scale * (shifted - columns)
-        losses = class_losses(judge(shifted), batch.label, kind=loss)
-        return weighted_mean(losses, batch.weight)
+            shifted = x + scale * (shifted - x)
+        return mean_class_loss(judge, shifted, batch.label, batch.weight, loss)
 
     def attack_loss(moved: Predictor) -> Array:
         judge = eqx.combine(moved, fixed)
-        losses = class_losses(judge(recourse_columns), target, kind=validity)
-        return weighted_mean(losses, batch.weight)
+        return mean_class_loss(judge, recourses, target, batch.weight, validity)
 
     shift = virtual_data_shift(
         retrain_loss,
         attack_loss,
         weights,
-        columns,
+        x,
         key=key,
         epsilon=epsilon,
         steps=attack.steps,

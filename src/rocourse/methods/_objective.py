@@ -33,11 +33,11 @@ def class_losses(logits: Array, labels: Array, *, kind: ValidityLoss) -> Array:
 
 
 def proximity_loss(x: Array, recourse: Array, *, kind: ProximityLoss) -> Array:
-    """L(x, x_cf) of one row (L3): the mean, or the sum, over encoded features."""
+    """L(x, x_cf) of one row, or of each column (L3): the mean, or the sum, over features."""
     difference = recourse - x
     if kind == "l1_sum":
-        return jnp.sum(jnp.abs(difference))
-    return jnp.mean(jnp.square(difference) if kind == "mse" else jnp.abs(difference))
+        return jnp.sum(jnp.abs(difference), axis=0)
+    return jnp.mean(jnp.square(difference) if kind == "mse" else jnp.abs(difference), axis=0)
 
 
 def weighted_mean(values: Array, weights: Array) -> Array:

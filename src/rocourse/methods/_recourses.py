@@ -1,21 +1,16 @@
-"""From encoded rows to what a generator proposes for them."""
-
-from collections.abc import Callable
-from typing import TypeVar
+"""From encoded rows, as columns, to what a generator proposes for them."""
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks import Predictor, Proposal, RecourseGenerator, Request
+from rocourse.networks import Predictor, Proposal, RecourseGenerator, Request, takes_columns
 from rocourse.schema.constraints import ConstraintLayer, harden, soften
-
-Finished = TypeVar("Finished")
 
 
 def predict_classes(predictor: Predictor, x: Array) -> Array:
-    """The class index each encoded row is given, `[n]`."""
-    logits = predictor(x.T)
+    """The class index each encoded column is given, `[n]`."""
+    logits = predictor(x)
     if logits.shape[0] == 1:
         return (logits[0] > 0.0).astype(jnp.int32)
     return jnp.argmax(logits, axis=0).astype(jnp.int32)
@@ -37,22 +32,21 @@ def propose_all(
     target: Array,
     constraints: ConstraintLayer,
     random: Array | None,
-    finish: Callable[[Proposal], Finished],
-) -> Finished:
-    """Asks the generator about each encoded row, `[n, width]`, and finishes what it proposes.
+) -> Proposal:
+    """Asks the generator about each encoded column of `[width, n]`.
 
-    `random` holds random numbers for each row, `[n, n_random]`, for all alike, `[n_random]`, or
-    none.
+    `random` holds random numbers, as columns `[n_random, n]`, or the same for all, `[n_random, 1]`.
     """
-    z, p = predictor.embed(x.T)
-
-    def ask(row: Array, label: Array, z: Array, p: Array, numbers: Array | None) -> Finished:
-        wanted = jax.nn.one_hot(label, predictor.n_classes)
-        request = Request(row, wanted, z, p, constraints.limits(row))
-        return finish(generator(request, numbers))
-
-    own = 0 if random is not None and random.ndim == 2 else None
-    return jax.vmap(ask, in_axes=(0, 0, 1, 1, own))(x, target, z, p, random)
+    z, p = predictor.embed(x)
+    wanted = jax.nn.one_hot(target, predictor.n_classes, axis=0)
+    request = Request(x, wanted, z, p, constraints.limits(x))
+    if random is not None:
+        random = jnp.broadcast_to(random, (len(random), x.shape[1]))
+    if takes_columns(generator):
+        proposal = generator(request, random)
+    else:
+        proposal = jax.vmap(generator, in_axes=-1, out_axes=-1)(request, random)
+    return proposal._replace(penalty=jnp.broadcast_to(proposal.penalty, target.shape))
 
 
 def soft_recourses(
@@ -63,16 +57,10 @@ def soft_recourses(
     constraints: ConstraintLayer,
     random: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Recourses with softmax categories, `[n, width]`, and the proposals' penalties, `[n]`.
-
-    `random` holds the generator's random numbers, `[n, n_random]`.
-    """
-
-    def soft(proposal: Proposal) -> tuple[Array, Array]:
-        row = soften(proposal.continuous, proposal.logits, constraints.layout)
-        return row, jnp.asarray(proposal.penalty, row.dtype)
-
-    return propose_all(predictor, generator, x, target, constraints, random, soft)
+    """Recourses with softmax categories, `[width, n]`, and the proposals' penalties, `[n]`."""
+    proposal = propose_all(predictor, generator, x, target, constraints, random)
+    soft = soften(proposal.continuous, proposal.logits, constraints.layout)
+    return soft, jnp.asarray(proposal.penalty, soft.dtype)
 
 
 def hard_recourses(
@@ -83,12 +71,6 @@ def hard_recourses(
     constraints: ConstraintLayer,
     random: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Recourses as compact rows: values `[n, n_continuous]`, categories `[n, n_groups]`.
-
-    `random`, `[n_random]`, is shared by all rows: what a row is told must not depend on the others.
-    """
-
-    def hard(proposal: Proposal) -> tuple[Array, Array]:
-        return proposal.continuous, harden(proposal.logits, constraints.layout)
-
-    return propose_all(predictor, generator, x, target, constraints, random, hard)
+    """Recourses as compact columns: values `[n_continuous, n]`, categories `[n_groups, n]`."""
+    proposal = propose_all(predictor, generator, x, target, constraints, random)
+    return proposal.continuous, harden(proposal.logits, constraints.layout)

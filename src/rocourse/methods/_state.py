@@ -15,8 +15,6 @@ from rocourse.schema import Layout
 Module = TypeVar("Module")
 
 
-# Compiled as a whole: layer by layer, the random starts of the weights take seconds to compile.
-@eqx.filter_jit
 def build_predictor(
     layout: Layout, n_classes: int, config: PredictorConfig, *, key: jax.Array
 ) -> Predictor:
@@ -24,7 +22,6 @@ def build_predictor(
     return Predictor(layout.width, n_classes, encoder=config.encoder, head=config.head, key=key)
 
 
-@eqx.filter_jit
 def build_generator(
     predictor: Predictor, layout: Layout, build: GeneratorBuilder, *, key: jax.Array
 ) -> RecourseGenerator:

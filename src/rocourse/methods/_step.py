@@ -15,6 +15,7 @@ import optax
 from jax import Array
 
 from rocourse.methods._batch import Batch, expand_rows
+from rocourse.methods._compilation import compiled
 from rocourse.methods._config import AttackConfig, ObjectiveConfig, PredictorConfig
 from rocourse.methods._judge import mean_class_loss, shifted_predictor
 from rocourse.methods._objective import class_losses, proximity_loss, weighted_mean
@@ -24,16 +25,11 @@ from rocourse.methods._recourses import (
     predict_classes,
     soft_recourses,
 )
-from rocourse.networks import Predictor, RecourseGenerator, dropout_factors, random_count
-from rocourse.schema.constraints import ConstraintLayer
+from rocourse.networks import Predictor, RecourseGenerator, draw_dropout_factors, random_count
+from rocourse.schema.constraints import ConstraintLayer, expand
 
 Moving = Literal["both", "predictor", "generator"]
 Result = TypeVar("Result")
-
-# Products of a batch's size are too small to share among cores: XLA's threads cost more than they
-# save, so that one training uses one core, and several trainings run side by side. Wide vectors pay
-# for the element-wise work between the products (docs/performance.md has the figures).
-_COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False, "xla_cpu_prefer_vector_width": 512}
 
 
 class TrainState(NamedTuple):
@@ -124,11 +120,11 @@ def new_state(
     )
 
 
-@eqx.filter_jit(compiler_options=_COMPILER_OPTIONS)
+@compiled
 def visit_batches(
     state: TrainState,
     batches: Batch,
-    first: Array,
+    place: Array,
     count: Array,
     learning: Array,
     epsilon: Array,
@@ -147,19 +143,23 @@ def visit_batches(
     Args:
         state: Where training stands.
         batches: Batches with a further leading axis.
-        first: The number of the first of them in its epoch, for its random numbers.
+        place: The epoch, and the number of the first of them in it, for their random numbers.
         count: How many of them to use.
         learning: Whether to take a step on each; else the state stays as it is.
         epsilon: The attacker's radius.
         constraints: What recourses may ask for.
         config: What is compiled.
         rates: Weights and learning rates.
-        key: For this epoch, or for the measurements.
+        key: For all epochs.
 
     Returns:
         The state, and sums over the batches: of their losses if learning, else of their figures
         times the weight of their rows.
     """
+    for number in place:
+        key = jax.random.fold_in(key, number)
+    # All keys at once: making one is slow, making many hardly slower.
+    keys = jax.random.split(key, (len(batches.weight), 4))
     arrays, rest = eqx.partition(state, eqx.is_array)
 
     def visit(i: Array, carry: _Visited) -> _Visited:
@@ -172,7 +172,7 @@ def visit_batches(
             constraints,
             config,
             rates,
-            key=jax.random.fold_in(key, first + i),
+            keys=keys[i],
         )
         return (
             eqx.filter(state, eqx.is_array),
@@ -194,14 +194,14 @@ def visit_batch(
     config: StepConfig,
     rates: Rates,
     *,
-    key: Array,
+    keys: Array,
 ) -> _Visited:
     """(1) θ on L1; (2) the worst-case θ' from the new θ; (3) θ_g alone on L2 and L3.
 
     Post-hoc training takes (1) in one run and (2), (3) in another. Without learning, nothing moves,
     and what is measured takes the place of (3).
     """
-    predictor_key, target_key, attack_key, random_key = jax.random.split(key, 4)
+    predictor_key, target_key, attack_key, random_key = keys
     x = expand_rows(batch, constraints.layout)
     losses, figures = _no_losses(config), _no_figures(config)
 
@@ -221,15 +221,19 @@ def visit_batch(
 
     assert state.generator is not None
     target = choose_targets(state.predictor, x, key=target_key)
-    fixed, _ = soft_recourses(state.predictor, state.generator, x, target, constraints)
 
-    def attacked(attack: AttackConfig | None) -> Predictor:
+    def soft() -> Array:
+        assert state.generator is not None
+        proposed, _ = soft_recourses(state.predictor, state.generator, x, target, constraints)
+        return proposed
+
+    def attacked(attack: AttackConfig, recourses: Array) -> Predictor:
         assert config.objective is not None
         return shifted_predictor(
             state.predictor,
             x,
             batch,
-            fixed,
+            recourses,
             target,
             attack,
             loss=config.predictor.loss,
@@ -239,7 +243,7 @@ def visit_batch(
             key=attack_key,
         )
 
-    judge = attacked(config.attack)
+    judge = state.predictor if config.attack is None else attacked(config.attack, soft())
 
     def move_generator() -> tuple[TrainState, StepLosses]:
         moved, l2, l3 = _move_generator(
@@ -248,9 +252,11 @@ def visit_batch(
         return moved, losses._replace(l2=l2, l3=l3)
 
     def measure() -> Figures:
-        # Where training has no attack of its own, an attacker only measures.
-        attacker = judge if config.attack is not None else attacked(config.probe)
-        return _measure_recourses(state, x, batch, target, fixed, attacker, constraints, config)
+        recourses, attacker = soft(), judge
+        if config.attack is None:
+            assert config.probe is not None
+            attacker = attacked(config.probe, recourses)
+        return _measure_recourses(state, x, batch, target, recourses, attacker, constraints, config)
 
     moved, losses = _when(learning, move_generator, (state, losses))
     return moved, losses, _when(~learning, measure, figures)
@@ -304,7 +310,7 @@ def _move_generator(
     assert state.generator is not None and objective is not None
     # All of a batch's random numbers come from one draw: they are slow to compile and to make.
     count = random_count(state.generator)
-    random = jax.random.uniform(key, (x.shape[0], count)) if count else None
+    random = jax.random.uniform(key, (count, x.shape[1])) if count else None
 
     def recourse(generator: RecourseGenerator) -> tuple[Array, tuple[Array, Array]]:
         proposed, penalties = soft_recourses(
@@ -345,8 +351,7 @@ def _measure_recourses(
     predictor, generator, objective = state.predictor, state.generator, config.objective
     assert generator is not None and objective is not None
     continuous, categories = hard_recourses(predictor, generator, x, target, constraints)
-    hard = batch._replace(continuous=continuous, categories=categories)
-    hard_x = expand_rows(hard, constraints.layout)
+    hard_x = expand(continuous, categories, constraints.layout)
 
     def share(hits: Array) -> Array:
         return weighted_mean(hits.astype(x.dtype), batch.weight)
@@ -372,13 +377,11 @@ def prediction_loss(
     """L1 over a batch; with a key, under dropout."""
     kept = None
     if key is not None and config.dropout > 0.0:
-        random = jax.random.uniform(key, (predictor.units, x.shape[0]))
-        kept = dropout_factors(random, config.dropout)
-    losses = class_losses(predictor(x.T, kept), batch.label, kind=config.loss)
+        kept = draw_dropout_factors((predictor.units, x.shape[1]), config.dropout, key=key)
+    losses = class_losses(predictor(x, kept), batch.label, kind=config.loss)
     return weighted_mean(losses, batch.weight)
 
 
 def distance_loss(x: Array, recourses: Array, weight: Array, objective: ObjectiveConfig) -> Array:
     """L3 over a batch."""
-    losses = jax.vmap(lambda a, b: proximity_loss(a, b, kind=objective.proximity))(x, recourses)
-    return weighted_mean(losses, weight)
+    return weighted_mean(proximity_loss(x, recourses, kind=objective.proximity), weight)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,7 +30,7 @@ from rocourse.methods._step import (
     visit_batches,
 )
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
-from rocourse.schema import Rows
+from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import ConstraintLayer
 
 EpochRecord = dict[str, float]
@@ -116,28 +117,23 @@ def train(
         predictor: Where training starts from; needed where the predictor does not move.
         on_epoch: Called after each epoch with its record.
     """
-    network_key, step_key, measuring_key = jax.random.split(jax.random.key(seed), 3)
-    predictor_key, generator_key = jax.random.split(network_key)
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
 
-    layout, epochs = constraints.layout, plan.schedule.epochs
-    if predictor is None:
-        predictor = build_predictor(layout, n_classes, plan.predictor, key=predictor_key)
-    generator = None
-    if plan.build is not None:
-        generator = build_generator(predictor, layout, plan.build, key=generator_key)
-    state = new_state(predictor, generator, plan.step())
+    state, learning_key, measuring_key = _begin(
+        jnp.uint32(seed), constraints.layout, n_classes, plan.build, plan.step(), predictor
+    )
     course = _Course(rows, labels, constraints, plan, _batch_size(len(training), plan))
     measured = held_out if len(held_out) else training
     measured = measured[: min(_MEASURED_ROWS, _BATCHES_A_CALL * course.size)]
 
     history: list[EpochRecord] = []
     best, best_score, best_epoch = state, math.inf, 0
+    epochs = plan.schedule.epochs
     for epoch in range(1, epochs + 1):
         epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
-        epoch_key = jax.random.fold_in(step_key, epoch)
-        state, losses = course.learn(state, shuffler.permutation(training), epsilon, key=epoch_key)
+        order = shuffler.permutation(training)
+        state, losses = course.learn(state, order, epoch, epsilon, key=learning_key)
         record = {"epoch": epoch, "epsilon": epsilon, **losses}
         record |= course.measure(state, measured, key=measuring_key)
         _require_finite(record)
@@ -153,6 +149,27 @@ def train(
         elif patience is not None and epoch - best_epoch >= patience:
             break
     return Trained(best.predictor, best.generator, history, best_epoch)
+
+
+# Compiled as a whole: one operation after the other, all that is random takes seconds to compile.
+@eqx.filter_jit
+def _begin(
+    seed: jax.Array,
+    layout: Layout,
+    n_classes: int,
+    build: GeneratorBuilder | None,
+    step: StepConfig,
+    predictor: Predictor | None,
+) -> tuple[TrainState, jax.Array, jax.Array]:
+    """Starting weights where none are given, fresh optimisers, keys for learning and measuring."""
+    network_key, learning_key, measuring_key = jax.random.split(jax.random.key(seed), 3)
+    predictor_key, generator_key = jax.random.split(network_key)
+    if predictor is None:
+        predictor = build_predictor(layout, n_classes, step.predictor, key=predictor_key)
+    generator = None
+    if build is not None:
+        generator = build_generator(predictor, layout, build, key=generator_key)
+    return new_state(predictor, generator, step), learning_key, measuring_key
 
 
 def _hold_out(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +202,7 @@ class _Course(NamedTuple):
     """Rows in a batch."""
 
     def learn(
-        self, state: TrainState, order: np.ndarray, epsilon: float, *, key: jax.Array
+        self, state: TrainState, order: np.ndarray, epoch: int, epsilon: float, *, key: jax.Array
     ) -> tuple[TrainState, EpochRecord]:
         """Goes through the rows once; the mean losses by the names of the history."""
         n_batches = math.ceil(len(order) / self.size)
@@ -193,7 +210,7 @@ class _Course(NamedTuple):
         for first in range(0, n_batches, _BATCHES_A_CALL):
             chosen = order[first * self.size : (first + _BATCHES_A_CALL) * self.size]
             state, losses, _ = self._visit(
-                state, chosen, epsilon, first=first, learning=True, key=key
+                state, chosen, epsilon, place=(epoch, first), learning=True, key=key
             )
             sums.append(losses)
         columns = zip(*jax.device_get(sums), strict=True)
@@ -208,7 +225,7 @@ class _Course(NamedTuple):
         """Figures on held-out rows under the full ε, by the names of the history."""
         recourse = self.plan.recourse
         epsilon = 0.0 if recourse is None else recourse.epsilon
-        _, _, figures = self._visit(state, indices, epsilon, first=0, learning=False, key=key)
+        _, _, figures = self._visit(state, indices, epsilon, place=(0, 0), learning=False, key=key)
         return {
             f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(value)
             / len(indices)
@@ -221,14 +238,14 @@ class _Course(NamedTuple):
         indices: np.ndarray,
         epsilon: float,
         *,
-        first: int,
+        place: tuple[int, int],
         learning: bool,
         key: jax.Array,
     ) -> tuple[TrainState, StepLosses, Figures]:
         return visit_batches(
             state,
             stack_batches(self.rows, self.labels, indices, self.size, _BATCHES_A_CALL),
-            jnp.int32(first),
+            jnp.asarray(place, jnp.int32),
             jnp.int32(math.ceil(len(indices) / self.size)),
             jnp.bool_(learning),
             jnp.float32(epsilon),

@@ -5,7 +5,7 @@ A generator of your own is an Equinox module with the signature of `RecourseGene
 """
 
 from rocourse.networks._generator import Generator, GeneratorInput
-from rocourse.networks._mlp import HiddenStack, dropout_factors
+from rocourse.networks._mlp import HiddenStack, draw_dropout_factors, dropout_factors
 from rocourse.networks._predictor import Predictor, probabilities
 from rocourse.networks._proposal import (
     GENERATORS,
@@ -18,6 +18,7 @@ from rocourse.networks._proposal import (
     output_layer,
     propose,
     random_count,
+    takes_columns,
 )
 from rocourse.networks._vae import VAEGenerator, normal_divergence
 
@@ -34,10 +35,12 @@ __all__ = [
     "RecourseGenerator",
     "Request",
     "VAEGenerator",
+    "draw_dropout_factors",
     "dropout_factors",
     "normal_divergence",
     "output_layer",
     "probabilities",
     "propose",
     "random_count",
+    "takes_columns",
 ]

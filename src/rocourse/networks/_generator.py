@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack, dropout_factors
+from rocourse.networks._mlp import HiddenStack, affine, dropout_factors
 from rocourse.networks._proposal import (
     GeneratorKind,
     GeneratorShape,
@@ -61,12 +61,17 @@ class Generator(eqx.Module):
         self.dropout = dropout
 
     @property
+    def takes_columns(self) -> bool:
+        """Many rows at once, as columns."""
+        return True
+
+    @property
     def n_random(self) -> int:
         """One number a hidden unit, for dropout."""
         return self.hidden.units
 
     def __call__(self, request: Request, random: Array | None = None) -> Proposal:
-        """Proposes a recourse for one row."""
+        """Proposes a recourse for one row, or for many as columns."""
         seen = jnp.concatenate([getattr(request, part) for part in self.inputs])
-        raw = self.output(self.hidden(seen, dropout_factors(random, self.dropout)))
+        raw = affine(self.output, self.hidden(seen, dropout_factors(random, self.dropout)))
         return propose(raw, request, self.layout, kind=self.kind)

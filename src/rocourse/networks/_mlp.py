@@ -1,8 +1,11 @@
 """Hidden layers with leaky rectifiers and dropout."""
 
+from itertools import pairwise
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 
@@ -15,11 +18,7 @@ class HiddenStack(eqx.Module):
     """All hidden units together: the length of a dropout mask."""
 
     def __init__(self, in_width: int, widths: tuple[int, ...], *, key: Array) -> None:
-        keys = jax.random.split(key, len(widths))
-        self.layers = tuple(
-            eqx.nn.Linear(before, after, key=layer_key)
-            for before, after, layer_key in zip((in_width, *widths[:-1]), widths, keys, strict=True)
-        )
+        self.layers = _linear_layers((in_width, *widths), key=key)
         self.width = widths[-1]
         self.units = sum(widths)
 
@@ -46,6 +45,29 @@ class HiddenStack(eqx.Module):
         return x
 
 
+def _linear_layers(widths: tuple[int, ...], *, key: Array) -> tuple[eqx.nn.Linear, ...]:
+    """Layers from each width to the next, started as Equinox does: from U(-1, 1)/√(inputs).
+
+    All weights come from one draw, because random numbers are slow to compile.
+    """
+    pairs = list(pairwise(widths))
+    numbers = jax.random.uniform(
+        key, (sum((before + 1) * after for before, after in pairs),), minval=-1.0, maxval=1.0
+    )
+    layers, start = [], 0
+    for before, after in pairs:
+        stop = start + (before + 1) * after
+        drawn = numbers[start:stop].reshape(after, before + 1) / np.sqrt(before, dtype=np.float32)
+        empty = eqx.filter_eval_shape(eqx.nn.Linear, before, after, key=key)
+        layers.append(
+            eqx.tree_at(
+                lambda layer: (layer.weight, layer.bias), empty, (drawn[:, 1:], drawn[:, 0])
+            )
+        )
+        start = stop
+    return tuple(layers)
+
+
 def affine(layer: eqx.nn.Linear, x: Array) -> Array:
     """Applies a linear layer to one row `[in_width]`, or to many as columns `[in_width, n]`.
 
@@ -67,3 +89,15 @@ def dropout_factors(random: Array | None, rate: float) -> Array | None:
     if random is None or rate == 0.0:
         return None
     return (random < 1.0 - rate).astype(jnp.float32) / (1.0 - rate)
+
+
+def draw_dropout_factors(shape: tuple[int, int], rate: float, *, key: Array) -> Array:
+    """Fresh dropout factors, `[units, n]`.
+
+    Two units share the 32 random bits that one draw makes, since drawing is what dropout costs;
+    16 bits tell the rate to 1/65,536.
+    """
+    units, n = shape
+    bits = jax.random.bits(key, ((units + 1) // 2, n), jnp.uint32)
+    halves = jnp.concatenate([bits & 0xFFFF, bits >> 16])[:units]
+    return (halves < round((1.0 - rate) * 2**16)).astype(jnp.float32) / (1.0 - rate)

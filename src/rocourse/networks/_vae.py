@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack
+from rocourse.networks._mlp import HiddenStack, affine
 from rocourse.networks._proposal import (
     GeneratorKind,
     GeneratorShape,
@@ -18,8 +18,8 @@ from rocourse.schema import Layout
 
 
 def normal_divergence(mean: Array, variance: Array) -> Array:
-    """KL(N(mean, variance) ‖ N(0, 1)), summed over independent dimensions."""
-    return 0.5 * jnp.sum(jnp.square(mean) + variance - jnp.log(variance) - 1.0)
+    """KL(N(mean, variance) ‖ N(0, 1)), summed over independent dimensions, the first axis."""
+    return 0.5 * jnp.sum(jnp.square(mean) + variance - jnp.log(variance) - 1.0, axis=0)
 
 
 class VAEGenerator(eqx.Module):
@@ -56,20 +56,25 @@ class VAEGenerator(eqx.Module):
         self.kl_weight = kl_weight
         self.n_random = latent
 
+    @property
+    def takes_columns(self) -> bool:
+        """Many rows at once, as columns."""
+        return True
+
     def __call__(self, request: Request, random: Array | None = None) -> Proposal:
-        """Proposes a recourse for one row; None takes the mean of the codes."""
+        """Proposes a recourse for one row, or for many as columns; None takes the mean codes."""
         mean, variance = self.code(request)
         code = mean
         if random is not None:
             # The normal quantile of a uniform draw; its ends would be infinite.
             noise = jax.scipy.special.ndtri(jnp.clip(random, 1e-6, 1.0 - 1e-6))
             code = mean + jnp.sqrt(variance) * noise
-        raw = self.output(self.decoder(jnp.concatenate([code, request.target])))
+        raw = affine(self.output, self.decoder(jnp.concatenate([code, request.target])))
         penalty = self.kl_weight * normal_divergence(mean, variance)
         return propose(raw, request, self.layout, kind=self.kind, penalty=penalty)
 
     def code(self, request: Request) -> tuple[Array, Array]:
         """Mean and variance (between 0.5 and 1.5) of a row's code."""
         hidden = self.encoder(jnp.concatenate([request.x, request.target]))
-        mean, spread = jnp.split(self.moments(hidden), 2)
+        mean, spread = jnp.split(affine(self.moments, hidden), 2)
         return mean, 0.5 + jax.nn.sigmoid(spread)

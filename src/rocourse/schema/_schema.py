@@ -19,6 +19,7 @@ from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._inference import Bounds
 from rocourse.schema._layout import Layout, Rows
+from rocourse.schema._row import RowCodec
 from rocourse.schema._values import Scalar
 from rocourse.schema._wording import did_you_mean, duplicates, listed, show
 
@@ -148,6 +149,11 @@ class Schema:
         return Layout(
             len(self.continuous), tuple(len(feature.categories) for feature in self.categorical)
         )
+
+    @cached_property
+    def row_codec(self) -> RowCodec:
+        """What encodes and settles single rows, without a table around them."""
+        return RowCodec(self.features, self.layout)
 
     def __getitem__(self, name: str) -> Feature:
         for feature in self.features:

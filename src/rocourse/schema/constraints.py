@@ -2,6 +2,10 @@
 
 This is the only part of `rocourse.schema` that needs JAX. It steers generators in training and at
 inference; `Schema.settle` then enforces the same rules exactly, in raw units.
+
+All functions take one row `[features]`, or many as columns `[features, n]`: the first axis is that
+of the features. As columns, the rows lie together in memory, which is what vectors of the processor
+want, whatever the number of features.
 """
 
 from typing import NamedTuple
@@ -74,18 +78,19 @@ class ConstraintLayer(eqx.Module):
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""
         here, one_hot = x[: self.layout.n_continuous], x[self.layout.n_continuous :]
-        _, position = _columns(self.layout)
+        position = _along(_columns(self.layout)[1], x)
         # Of each column: by how many categories it lies above the one that its group is at.
         # Later categories are reached by rising, earlier ones by falling.
         distance = position - _group_sums(one_hot * position, self.layout)
         allowed = (
             (jnp.abs(distance) < 0.5)
-            | ((distance > 0.5) & self.category_may_rise)
-            | ((distance < -0.5) & self.category_may_fall)
+            | ((distance > 0.5) & _along(self.category_may_rise, x))
+            | ((distance < -0.5) & _along(self.category_may_fall, x))
         )
+        low, high = _along(self.low, x), _along(self.high, x)
         return Limits(
-            low=jnp.where(self.may_fall, jnp.minimum(self.low, here), here),
-            high=jnp.where(self.may_rise, jnp.maximum(self.high, here), here),
+            low=jnp.where(_along(self.may_fall, x), jnp.minimum(low, here), here),
+            high=jnp.where(_along(self.may_rise, x), jnp.maximum(high, here), here),
             allowed=allowed,
         )
 
@@ -101,7 +106,7 @@ def _encoded_bounds(feature: Continuous) -> tuple[float, float]:
 def expand(continuous: Array, categories: Array, layout: Layout) -> Array:
     """One compact row as an encoded vector: values, then one-hot groups, `[width]`."""
     group, position = _columns(layout)
-    one_hot = categories[group] == position
+    one_hot = categories[group] == _along(position, categories)
     return jnp.concatenate([continuous, one_hot.astype(continuous.dtype)])
 
 
@@ -109,7 +114,7 @@ def soften(continuous: Array, logits: Array, layout: Layout) -> Array:
     """A proposal with per-group softmax, `[width]`: what the generator is trained on."""
     group, _ = _columns(layout)
     padded = _padded(jax.lax.stop_gradient(logits), layout)
-    highest = jnp.max(padded, axis=-1)[group] if len(group) else logits
+    highest = jnp.max(padded, axis=1)[group] if len(group) else logits
     raised = jnp.exp(logits - highest)
     return jnp.concatenate([continuous, raised / _group_sums(raised, layout)])
 
@@ -117,8 +122,12 @@ def soften(continuous: Array, logits: Array, layout: Layout) -> Array:
 def harden(logits: Array, layout: Layout) -> Array:
     """The category chosen in each group, `[n_groups]`: what is returned to a user."""
     if not layout.group_sizes:
-        return jnp.zeros(0, jnp.int32)
-    return jnp.argmax(_padded(logits, layout), axis=-1)
+        return jnp.zeros((0, *logits.shape[1:]), jnp.int32)
+    padded = _padded(logits, layout)
+    highest = padded == jnp.max(padded, axis=1, keepdims=True)
+    # The first of the highest. Two plain reductions run many times faster than one argmax.
+    position = _along(np.arange(padded.shape[1], dtype=np.int32), padded[0])
+    return jnp.min(jnp.where(highest, position, padded.shape[1] - 1), axis=1)
 
 
 def _columns(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
@@ -137,14 +146,21 @@ def _group_sums(values: Array, layout: Layout) -> Array:
     """
     group, _ = _columns(layout)
     members = (group[:, None] == np.arange(len(layout.group_sizes))).astype(np.float32)
-    return (values @ members) @ members.T
+    sums: Array = members @ (members.T @ values)
+    return sums
+
+
+def _along(vector: Array | np.ndarray, like: Array) -> Array | np.ndarray:
+    """A vector over the first axis, in a shape that goes with `like`."""
+    return vector.reshape(-1, *(1,) * (like.ndim - 1))
 
 
 def _padded(values: Array, layout: Layout) -> Array:
     """One-hot columns as a table with a row a group, filled up with minus infinity."""
     group, position = _columns(layout)
     if not len(group):
-        return jnp.zeros((0, 1), values.dtype)
+        return jnp.zeros((0, 1, *values.shape[1:]), values.dtype)
     source = np.full((len(layout.group_sizes), max(layout.group_sizes)), len(group))
     source[group, position] = np.arange(len(group))
-    return jnp.append(values, -jnp.inf)[source]
+    nothing = jnp.full((1, *values.shape[1:]), -jnp.inf, values.dtype)
+    return jnp.concatenate([values, nothing])[source]

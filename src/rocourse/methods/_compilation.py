@@ -1,0 +1,54 @@
+"""How our code is compiled: for one core, and kept between processes.
+
+Compiled code is kept on disk, so that a second process does not compile again: in the folder that
+JAX was told, or else in the user's cache folder. `ROCOURSE_COMPILATION_CACHE` names another folder,
+or turns this off.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import platformdirs
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+CACHE_VARIABLE = "ROCOURSE_COMPILATION_CACHE"
+_OFF = ("off", "0", "false", "no")
+# Whatever takes longer to compile is kept; JAX itself would keep what takes a second.
+_LEAST_SECONDS = 0.1
+
+# Products of a batch's size are too small to share among cores: XLA's threads cost more than they
+# save, so that one training uses one core, and several trainings run side by side. Wide vectors pay
+# for the element-wise work between the products (docs/performance.md has the figures).
+OPTIONS = {"xla_cpu_multi_thread_eigen": False, "xla_cpu_prefer_vector_width": 512}
+
+
+def compiled(function: Function) -> Function:
+    """`eqx.filter_jit` with our options."""
+    # Equinox hands on what it does not know itself to `jax.jit`, but its types do not say so.
+    result: Function = eqx.filter_jit(function, compiler_options=OPTIONS)  # type: ignore[call-overload]
+    return result
+
+
+def keep_compiled_code() -> None:
+    """Tells JAX where to keep compiled code, unless someone has told it already."""
+    wish = os.environ.get(CACHE_VARIABLE, "")
+    # JAX's configuration has no types.
+    config: Any = jax.config
+    if wish.lower() in _OFF or config.jax_compilation_cache_dir is not None:
+        return
+    folder = Path(wish).expanduser() if wish else platformdirs.user_cache_path("rocourse") / "jax"
+    try:
+        # Compiled code is run as it is found: nobody else may write there.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        # Nothing but time is lost without it, and a home that cannot be written to is common where
+        # services run.
+        return
+    config.update("jax_compilation_cache_dir", str(folder))
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        config.update("jax_persistent_cache_min_compile_time_secs", _LEAST_SECONDS)

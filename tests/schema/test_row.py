@@ -1,0 +1,104 @@
+"""One row without a table is what a table of one row is."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from rocourse.schema import Categorical, Continuous, Recourse, Rows, Schema
+
+from ..strategies import frames, proposals, schemas
+
+
+@st.composite
+def cases(draw):
+    schema = draw(schemas())
+    frame = draw(frames(schema, outside=draw(st.booleans()))).reset_index(drop=True)
+    return schema, frame, draw(proposals(schema, len(frame)))
+
+
+@given(cases())
+def test_codes_settled_rows_and_changes_are_those_of_the_table(case):
+    schema, frame, proposed = case
+    for k in range(len(frame)):
+        table = frame.iloc[[k]].reset_index(drop=True)
+        applicant = {name: column.iloc[0] for name, column in table.items()}
+        row = schema.row_codec.encode(applicant)
+        if row is None:
+            continue
+        rows = schema.encode(table, out_of_range="error")
+        assert row.rows == rows
+        wish = proposed[k : k + 1]
+        settled = schema.row_codec.settle(row, wish)
+        assert settled == schema.settle(table, rows, wish)
+        found = Recourse(
+            schema=schema,
+            original=table,
+            original_rows=rows,
+            attempts=settled,
+            status=np.array(["found"]),
+            predicted=np.array([0]),
+            desired=np.array([1]),
+            probability=np.array([1.0]),
+            method="test",
+        )
+        changes = schema.row_codec.changes(applicant, rows, settled)
+        assert changes == found.to_records()[0]["changes"]
+
+
+SCHEMA = Schema(
+    (
+        Continuous("income", 0.0, 100.0, bounds=(1.0, None)),
+        Continuous("months", 0, 48, integer=True),
+        Categorical("job", ("none", "full")),
+        Categorical("phone", (True, False)),
+    )
+)
+PLAIN = {"income": 20.5, "months": 12, "job": "none", "phone": True}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"income": 30}, {"income": np.float32(2.5)}, {"months": 12.0}, {"phone": np.bool_(False)}],
+)
+def test_sound_rows_need_no_table(value):
+    row = SCHEMA.row_codec.encode(PLAIN | value)
+    assert row.rows == SCHEMA.encode(pd.DataFrame([PLAIN | value]))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"income": float("nan")},
+        {"income": float("inf")},
+        {"income": 10**400},
+        {"income": 101.0},
+        {"income": 0.5},
+        {"income": "20"},
+        {"income": True},
+        {"income": None},
+        {"months": 1.5},
+        {"job": "king"},
+        {"job": None},
+        {"job": ["none"]},
+        {"phone": 1},
+        {"phone": "True"},
+        {"other": 1},
+    ],
+)
+def test_what_is_not_beyond_doubt_is_left_to_the_table(value):
+    assert SCHEMA.row_codec.encode(PLAIN | value) is None
+
+
+def test_a_missing_feature_is_left_to_the_table():
+    assert SCHEMA.row_codec.encode({k: v for k, v in PLAIN.items() if k != "job"}) is None
+
+
+def test_a_schema_of_one_sort_of_features_has_rows_too():
+    for feature, value in ((SCHEMA.features[0], 7.0), (SCHEMA.features[2], "full")):
+        schema = Schema((feature,))
+        row = schema.row_codec.encode({feature.name: value})
+        assert isinstance(row.rows, Rows)
+        assert row.rows == schema.encode(pd.DataFrame([{feature.name: value}]))
+        assert schema.row_codec.settle(row, row.rows) == row.rows
