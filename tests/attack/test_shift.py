@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rocourse.attack import inner_optimizer, look_ahead_loss, virtual_data_shift
+from rocourse.attack import inner_optimizer, look_ahead, virtual_data_shift
 
 N_ROWS, WIDTH = 5, 3
 
@@ -63,12 +63,17 @@ def test_gradient_through_the_unrolled_steps_equals_finite_differences(
         # Adam's very first step is the gradient's sign, which no shift moves: start a step later.
         _, state = inner.update(jax.grad(retrain_loss)(params, 1.0 - x), inner.init(params))
 
-        def after_retraining(shifted):
-            return look_ahead_loss(
+        def look(shifted):
+            return look_ahead(
                 retrain_loss, attack_loss, params, state, shifted, inner=inner, unroll=unroll
-            )[0]
+            )
 
-        gradient = np.asarray(jax.grad(after_retraining)(x))
+        def after_retraining(shifted):
+            weights, _, _ = look(shifted)
+            return attack_loss(weights)
+
+        _, _, gradient = look(x)
+        gradient = np.asarray(gradient())
         expected = central_differences(jax.jit(after_retraining), np.asarray(x), 1e-5)
     assert np.abs(expected).max() > 1e-6, "the shift must matter, or this test shows nothing"
     np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-9)
@@ -169,6 +174,36 @@ def test_weights_and_optimiser_state_carry_over_the_attacker_steps():
         shift.params,
         weights,
     )
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_the_last_ascent_moves_the_shift_but_not_the_weights(optimizer):
+    params, x, retrain_loss, attack_loss = smooth_problem(1, jnp.float32)
+    options = {"key": jax.random.key(1), "epsilon": 0.2, "optimizer": optimizer, "step_size": 0.05}
+    whole = virtual_data_shift(retrain_loss, attack_loss, params, x, **options)
+    brief = virtual_data_shift(retrain_loss, attack_loss, params, x, last_ascent=False, **options)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), whole.params, brief.params
+    )
+    moved = np.abs(np.asarray(whole.delta) - np.asarray(brief.delta))
+    assert 0.0 < moved.max() <= 0.05 + 1e-6
+
+
+def test_rows_may_be_columns():
+    params, x, retrain_loss, attack_loss = smooth_problem(1, jnp.float32)
+    options = {"key": jax.random.key(1), "epsilon": 0.2, "norm": "l2", "rate": 0.5}
+    shift = virtual_data_shift(
+        lambda weights, columns: retrain_loss(weights, columns.T),
+        attack_loss,
+        params,
+        x.T,
+        axis=0,
+        **options,
+    )
+    lengths = np.linalg.norm(np.asarray(shift.delta), axis=0)
+    assert shift.delta.shape == x.T.shape
+    assert (lengths <= 0.2 + 1e-6).all()
+    assert lengths.max() > 0.19
 
 
 @pytest.mark.parametrize("attacker", ["worst", "random"])

@@ -7,7 +7,7 @@ import numpy as np
 import optax
 import pytest
 
-from rocourse.attack import inner_optimizer, look_ahead_loss
+from rocourse.attack import inner_optimizer, look_ahead
 from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet, _step
 from rocourse.methods._batch import Batch, expand_rows
 from rocourse.methods._config import AttackConfig
@@ -231,26 +231,43 @@ def test_gradient_of_the_shift_is_that_of_plain_autodiff_row_by_row(loans, optim
         shares = jax.vmap(lambda row: jax.nn.sigmoid(weights(row)[0]))(columns.T)
         return jnp.mean(jnp.square(shares - labels))
 
-    def gradient(loss, inner):
+    def moments_before(loss, inner):
         # A step before the shift: Adam's first step is a sign, which no shift moves.
         _, moments = inner.update(jax.grad(loss)(predictor, 1.0 - x, target), inner.init(predictor))
+        return moments
 
-        def after_retraining(delta):
-            return look_ahead_loss(
-                lambda weights, shifted: loss(weights, shifted, batch.label),
-                lambda weights: loss(weights, recourses, target),
+    def plain_gradient(inner):
+        """Reverse-mode autodiff of the whole: retraining, then the attack loss."""
+        start = moments_before(rows_loss, inner)
+
+        def after_retraining(shifted):
+            weights, moments = predictor, start
+            for _ in range(unroll):
+                slope = jax.grad(rows_loss)(weights, shifted, batch.label)
+                updates, moments = inner.update(slope, moments)
+                weights = optax.apply_updates(weights, updates)
+            return rows_loss(weights, recourses, target)
+
+        return np.asarray(jax.jit(jax.grad(after_retraining))(x))
+
+    def our_gradient(inner):
+        def after_retraining(shifted):
+            _, _, gradient = look_ahead(
+                lambda weights, shifted: columns_loss(weights, shifted, batch.label),
+                lambda weights: columns_loss(weights, recourses, target),
                 predictor,
-                moments,
-                x + delta,
+                moments_before(columns_loss, inner),
+                shifted,
                 inner=inner,
                 unroll=unroll,
-            )[0]
+            )
+            return gradient()
 
-        return np.asarray(jax.jit(jax.grad(after_retraining))(jnp.zeros_like(x)))
+        return np.asarray(jax.jit(after_retraining)(x))
 
     plain = optax.sgd(rate) if optimizer == "sgd" else optax.adam(rate, eps=0.0, eps_root=1e-12)
-    expected = gradient(rows_loss, plain)
-    found = gradient(columns_loss, inner_optimizer(optimizer, rate))
+    expected = plain_gradient(plain)
+    found = our_gradient(inner_optimizer(optimizer, rate))
     largest = np.abs(expected).max()
     assert largest > 0.0
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * largest)

@@ -8,7 +8,7 @@ from rocourse.attack._shift import (
     InnerOptimizer,
     Shift,
     inner_optimizer,
-    look_ahead_loss,
+    look_ahead,
     virtual_data_shift,
 )
 
@@ -21,6 +21,6 @@ __all__ = [
     "Norm",
     "Shift",
     "inner_optimizer",
-    "look_ahead_loss",
+    "look_ahead",
     "virtual_data_shift",
 ]

@@ -45,6 +45,7 @@ def virtual_data_shift(
     norm: Norm = "linf",
     attacker: Attacker = "worst",
     axis: int = -1,
+    last_ascent: bool = True,
 ) -> Shift:
     """Finds a data shift within ε whose retrained model breaks as many recourses as it can.
 
@@ -73,6 +74,8 @@ def virtual_data_shift(
         norm: `linf` (sign steps) or `l2` (normalised steps), per row.
         attacker: `worst` ascends; `random` redraws δ uniformly in each step.
         axis: The axis of `x` that the features of one row lie along.
+        last_ascent: Whether δ moves in the last round too. θ' does not depend on it: who wants θ'
+            alone can do without, and saves most of a round.
 
     Returns:
         The retrained weights θ' and the shift δ.
@@ -86,19 +89,20 @@ def virtual_data_shift(
         uniform = jax.random.uniform(draw_key, x.shape, x.dtype, -1.0, 1.0)
         return project(epsilon * uniform, epsilon, norm=norm, axis=axis)
 
-    def look_ahead(
-        delta: Array, weights: Params, state: optax.OptState
-    ) -> tuple[Array, tuple[Params, optax.OptState]]:
-        return look_ahead_loss(
+    def ascent_round(carry: _Carry, ascends: Array) -> tuple[_Carry, None]:
+        weights, state, delta = carry
+
+        weights, state, gradient = look_ahead(
             retrain_loss, attack_loss, weights, state, x + delta, inner=inner, unroll=unroll
         )
 
-    def ascent_round(carry: _Carry, _: None) -> tuple[_Carry, None]:
-        weights, state, delta = carry
-        gradient, (weights, state) = jax.grad(look_ahead, has_aux=True)(delta, weights, state)
-        delta = ascend(delta, gradient, step_size, norm=norm, axis=axis)
-        delta = project(delta, epsilon, norm=norm, axis=axis)
-        return (weights, state, delta), None
+        def ascended() -> Array:
+            moved = ascend(delta, gradient(), step_size, norm=norm, axis=axis)
+            return project(moved, epsilon, norm=norm, axis=axis)
+
+        if last_ascent:
+            return (weights, state, ascended()), None
+        return (weights, state, jax.lax.cond(ascends, ascended, lambda: delta)), None
 
     def random_round(carry: _Carry, round_key: Array) -> tuple[_Carry, None]:
         weights, state, _ = carry
@@ -110,7 +114,7 @@ def virtual_data_shift(
 
     start = (params, inner.init(params), draw(start_key))
     if attacker == "worst":
-        (weights, _, delta), _ = jax.lax.scan(ascent_round, start, None, length=steps)
+        (weights, _, delta), _ = jax.lax.scan(ascent_round, start, jnp.arange(steps) < steps - 1)
     else:
         round_keys = jax.random.split(redraw_key, steps)
         (weights, _, delta), _ = jax.lax.scan(random_round, start, round_keys)
@@ -142,7 +146,7 @@ def retrain(
     return params, state
 
 
-def look_ahead_loss(
+def look_ahead(
     retrain_loss: Callable[[Params, Array], Array],
     attack_loss: Callable[[Params], Array],
     params: Params,
@@ -151,10 +155,20 @@ def look_ahead_loss(
     *,
     inner: optax.GradientTransformation,
     unroll: int,
-) -> tuple[Array, tuple[Params, optax.OptState]]:
-    """The attack loss after retraining on the shifted rows, and what retraining led to.
+) -> tuple[Params, optax.OptState, Callable[[], Array]]:
+    """What retraining on the shifted rows leads to, and the gradient of the attack loss after it.
 
-    Its gradient with respect to `shifted_x` is the attacker's (Algorithm 1, line 8).
+    The gradient is that by `shifted_x`, through all steps of the retraining (Algorithm 1, line 8).
+    It is a function, so that who does not need it does not pay for it.
     """
-    params, state = retrain(retrain_loss, params, state, shifted_x, inner=inner, unroll=unroll)
-    return attack_loss(params), (params, state)
+
+    def retrained(rows: Array) -> tuple[Params, optax.OptState]:
+        return retrain(retrain_loss, params, state, rows, inner=inner, unroll=unroll)
+
+    new_params, back_to_rows, new_state = jax.vjp(retrained, shifted_x, has_aux=True)
+
+    def gradient() -> Array:
+        (by_rows,) = back_to_rows(jax.grad(attack_loss)(new_params))
+        return jnp.asarray(by_rows)
+
+    return new_params, new_state, gradient

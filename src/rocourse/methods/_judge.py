@@ -81,6 +81,7 @@ def shifted_predictor(
         norm=attack.norm,
         attacker=attack.attacker,
         axis=0,
+        last_ascent=False,
     )
     judge: Predictor = eqx.combine(shift.params, fixed)
     return judge
