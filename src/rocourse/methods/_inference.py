@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.methods._compilation import OPTIONS, compiled
+from rocourse.methods._compilation import OPTIONS
 from rocourse.methods._recourses import hard_recourses
 from rocourse.networks import Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, Rows
@@ -27,10 +27,7 @@ _COLUMNS_AT_ONCE = 512
 
 def predict_probabilities(predictor: Predictor, rows: Rows, layout: Layout) -> np.ndarray:
     """Class probabilities of compact rows, float32 `[n, n_classes]`."""
-
-    def run(continuous: Array, categories: Array) -> tuple[Array]:
-        return (_predict(predictor, continuous, categories, layout),)
-
+    run = _bound(_predict, (predictor,), layout)
     (result,) = in_blocks(run, rows.continuous, rows.categories)
     return result
 
@@ -48,33 +45,31 @@ def propose_rows(
     `random`, `[n_random]`, makes it draw; None asks for the most likely proposals.
     """
     shared = None if random is None else random[:, None]
-
-    def run(continuous: Array, categories: Array, wanted: Array) -> tuple[Array, Array]:
-        return _propose(predictor, generator, continuous, categories, wanted, constraints, shared)
-
-    continuous, categories = in_blocks(run, rows.continuous, rows.categories, target)
+    run = _bound(_propose, (predictor, generator, constraints, shared))
+    wanted = target.astype(np.int32, copy=False)
+    continuous, categories = in_blocks(run, rows.continuous, rows.categories, wanted)
     return Rows(continuous, categories)
 
 
-@compiled
-def _predict(predictor: Predictor, continuous: Array, categories: Array, layout: Layout) -> Array:
+def _predict(
+    model: tuple[Predictor], layout: Layout, continuous: Array, categories: Array
+) -> tuple[Array]:
+    (predictor,) = model
+
     def some(values: Array, codes: Array) -> Array:
         return probabilities(predictor(expand(values, codes, layout)))
 
-    shares: Array = _few_at_once(some, continuous.T, categories.T)
-    return shares.T
+    return (_few_at_once(some, continuous.T, categories.T).T,)
 
 
-@compiled
 def _propose(
-    predictor: Predictor,
-    generator: RecourseGenerator,
+    model: tuple[Predictor, RecourseGenerator, ConstraintLayer, Array | None],
     continuous: Array,
     categories: Array,
     target: Array,
-    constraints: ConstraintLayer,
-    random: Array | None,
 ) -> tuple[Array, Array]:
+    predictor, generator, constraints, random = model
+
     def some(values: Array, codes: Array, wanted: Array) -> tuple[Array, Array]:
         x = expand(values, codes, constraints.layout)
         values, chosen = hard_recourses(predictor, generator, x, wanted, constraints, random)
@@ -110,7 +105,7 @@ def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> li
     def one(block: tuple[int, int, int]) -> list[np.ndarray]:
         start, stop, size = block
         parts = (column[start:stop] for column in columns)
-        outputs = run(*(jnp.asarray(_filled(part, size)) for part in parts))
+        outputs = run(*(_filled(part, size) for part in parts))
         return [np.asarray(output)[: stop - start] for output in outputs]
 
     blocks = list(_blocks(len(columns[0])))
@@ -146,55 +141,65 @@ class Answer(NamedTuple):
 
 
 class RowEngine:
-    """The networks of one model, ready to be asked about one row at a time.
-
-    Their arrays are taken apart from their structure once, since that takes longer than an answer.
-    """
+    """The networks of one model, ready to be asked about one row at a time."""
 
     def __init__(
         self, predictor: Predictor, generator: RecourseGenerator, constraints: ConstraintLayer
     ) -> None:
-        model = (predictor, generator, constraints)
-        self._arrays, arrays_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array))
-        rest, rest_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array, inverse=True))
-        self._answer, self._judge = _row_functions(arrays_tree, tuple(rest), rest_tree)
+        self._answer = _bound(_answer, (predictor, generator, constraints))
+        self._judge = _bound(_predict, (predictor,), constraints.layout)
 
     def answer(self, row: Rows, wanted: int) -> Answer:
         """Prediction and proposal for a row; -1 wants the other class of two."""
-        found = self._answer(
-            self._arrays, row.continuous, row.categories, np.asarray([wanted], np.int32)
-        )
+        found = self._answer(row.continuous, row.categories, np.asarray([wanted], np.int32))
         (predicted,), (target,), values, codes = map(np.asarray, found)
         return Answer(int(predicted), int(target), Rows(values, codes))
 
     def probabilities(self, row: Rows) -> np.ndarray:
         """Class probabilities of a row, `[n_classes]`."""
-        return np.asarray(self._judge(self._arrays, row.continuous, row.categories))
+        (shares,) = self._judge(row.continuous, row.categories)
+        of_row: np.ndarray = np.asarray(shares)[0]
+        return of_row
 
 
-# Models of one structure share the compiled functions.
-@lru_cache(maxsize=64)
-def _row_functions(
-    arrays_tree: Hashable, rest: tuple[Hashable, ...], rest_tree: Hashable
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    def model(arrays: list[Array]) -> Any:
-        return eqx.combine(
+def _answer(
+    model: tuple[Predictor, RecourseGenerator, ConstraintLayer],
+    continuous: Array,
+    categories: Array,
+    wanted: Array,
+) -> tuple[Array, ...]:
+    predictor, generator, constraints = model
+    x = expand(continuous.T, categories.T, constraints.layout)
+    predicted = jnp.argmax(probabilities(predictor(x)), axis=0)
+    target = jnp.where(wanted < 0, 1 - predicted, wanted)
+    values, codes = hard_recourses(predictor, generator, x, target, constraints)
+    return predicted, target, values.T, codes.T.astype(categories.dtype)
+
+
+def _bound(function: Callable[..., Any], model: Any, *fixed: Hashable) -> Callable[..., Any]:
+    """A compiled function with its model given.
+
+    The model's arrays are taken apart from its structure here, once: that takes longer than an
+    answer does.
+    """
+    arrays, arrays_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array))
+    rest, rest_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array, inverse=True))
+    return partial(_compiled(function, arrays_tree, tuple(rest), rest_tree, fixed), arrays)
+
+
+# Models of one structure share the compiled function.
+@lru_cache(maxsize=256)
+def _compiled(
+    function: Callable[..., Any],
+    arrays_tree: Any,
+    rest: tuple[Hashable, ...],
+    rest_tree: Any,
+    fixed: tuple[Hashable, ...],
+) -> Callable[..., Any]:
+    def run(arrays: list[Array], *data: Array) -> Any:
+        model = eqx.combine(
             jax.tree.unflatten(arrays_tree, arrays), jax.tree.unflatten(rest_tree, rest)
         )
+        return function(model, *fixed, *data)
 
-    def answer(
-        arrays: list[Array], continuous: Array, categories: Array, wanted: Array
-    ) -> tuple[Array, ...]:
-        predictor, generator, constraints = model(arrays)
-        x = expand(continuous.T, categories.T, constraints.layout)
-        predicted = jnp.argmax(probabilities(predictor(x)), axis=0)
-        target = jnp.where(wanted < 0, 1 - predicted, wanted)
-        values, codes = hard_recourses(predictor, generator, x, target, constraints)
-        return predicted, target, values.T, codes.T.astype(categories.dtype)
-
-    def judge(arrays: list[Array], continuous: Array, categories: Array) -> Array:
-        predictor, _, constraints = model(arrays)
-        x = expand(continuous.T, categories.T, constraints.layout)
-        return probabilities(predictor(x))[:, 0]
-
-    return jax.jit(answer, compiler_options=OPTIONS), jax.jit(judge, compiler_options=OPTIONS)
+    return jax.jit(run, compiler_options=OPTIONS)

@@ -8,6 +8,7 @@ of the features. As columns, the rows lie together in memory, which is what vect
 want, whatever the number of features.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -112,9 +113,11 @@ def expand(continuous: Array, categories: Array, layout: Layout) -> Array:
 
 def soften(continuous: Array, logits: Array, layout: Layout) -> Array:
     """A proposal with per-group softmax, `[width]`: what the generator is trained on."""
+    if not layout.group_sizes:
+        return continuous
     group, _ = _columns(layout)
-    padded = _padded(jax.lax.stop_gradient(logits), layout)
-    highest = jnp.max(padded, axis=1)[group] if len(group) else logits
+    still = jax.lax.stop_gradient(logits)
+    highest = _by_group(lambda table: jnp.max(table, axis=1), still, layout)[group]
     raised = jnp.exp(logits - highest)
     return jnp.concatenate([continuous, raised / _group_sums(raised, layout)])
 
@@ -123,11 +126,15 @@ def harden(logits: Array, layout: Layout) -> Array:
     """The category chosen in each group, `[n_groups]`: what is returned to a user."""
     if not layout.group_sizes:
         return jnp.zeros((0, *logits.shape[1:]), jnp.int32)
-    padded = _padded(logits, layout)
-    highest = padded == jnp.max(padded, axis=1, keepdims=True)
-    # The first of the highest. Two plain reductions run many times faster than one argmax.
-    position = _along(np.arange(padded.shape[1], dtype=np.int32), padded[0])
-    return jnp.min(jnp.where(highest, position, padded.shape[1] - 1), axis=1)
+
+    def first_of_the_highest(table: Array) -> Array:
+        # Two plain reductions run many times faster than one argmax.
+        highest = table == jnp.max(table, axis=1, keepdims=True)
+        last = table.shape[1] - 1
+        position = _along(np.arange(last + 1, dtype=np.int32), table[0])
+        return jnp.min(jnp.where(highest, position, last), axis=1)
+
+    return _by_group(first_of_the_highest, logits, layout)
 
 
 def _columns(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
@@ -155,12 +162,21 @@ def _along(vector: Array | np.ndarray, like: Array) -> Array | np.ndarray:
     return vector.reshape(-1, *(1,) * (like.ndim - 1))
 
 
-def _padded(values: Array, layout: Layout) -> Array:
-    """One-hot columns as a table with a row a group, filled up with minus infinity."""
-    group, position = _columns(layout)
-    if not len(group):
-        return jnp.zeros((0, 1, *values.shape[1:]), values.dtype)
-    source = np.full((len(layout.group_sizes), max(layout.group_sizes)), len(group))
-    source[group, position] = np.arange(len(group))
-    nothing = jnp.full((1, *values.shape[1:]), -jnp.inf, values.dtype)
-    return jnp.concatenate([values, nothing])[source]
+def _by_group(reduce: Callable[[Array], Array], values: Array, layout: Layout) -> Array:
+    """Reduces the one-hot columns of each group, `[n_groups]`.
+
+    Groups of like size share a table, `[groups, size]`, whose shorter rows are filled up with their
+    last column: one reduction a table compiles and runs faster than one a group, and a table of all
+    groups would be mostly filling.
+    """
+    sizes = np.asarray(layout.group_sizes, dtype=int)
+    starts = np.cumsum(sizes) - sizes
+    scales = [int(size).bit_length() for size in sizes]
+    parts, order = [], []
+    for scale in sorted(set(scales)):
+        members = np.flatnonzero(np.asarray(scales) == scale)
+        position = np.arange(sizes[members].max())
+        source = starts[members, None] + np.minimum(position, sizes[members, None] - 1)
+        parts.append(reduce(values[source]))
+        order.append(members)
+    return jnp.concatenate(parts)[np.argsort(np.concatenate(order))]
