@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jax import Array
 
@@ -30,7 +30,8 @@ def stack_batches(
     weight[: len(order)] = 1.0
     filled = np.resize(order, count * size)
     parts = (rows.continuous[filled], rows.categories[filled], labels[filled], weight)
-    return Batch(*(jnp.asarray(part.reshape(count, size, *part.shape[1:])) for part in parts))
+    # Put there as they are: `jnp.asarray` would compile something for each new shape.
+    return Batch(*jax.device_put([p.reshape(count, size, *p.shape[1:]) for p in parts]))
 
 
 def expand_rows(batch: Batch, layout: Layout) -> Array:

@@ -61,7 +61,7 @@ def restore(tensors: dict[str, np.ndarray], prefix: str, skeleton: Callable[[], 
                 f"The tensor '{name}' must be {leaf.dtype}{list(leaf.shape)}: got {received}; the "
                 "weights do not belong to this header, so train or copy the model again."
             )
-        return jax.numpy.asarray(tensor)
+        return jax.device_put(tensor)
 
     module: Module = jax.tree_util.tree_map_with_path(fill, eqx.filter_eval_shape(skeleton))
     if remaining:

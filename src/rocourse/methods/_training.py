@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.model_selection import train_test_split
 
@@ -89,7 +88,7 @@ class TrainingPlan(NamedTuple):
             self.schedule.learning_rate,
             0.0 if recourse is None else recourse.attacker.rate,
         )
-        return Rates(*(jnp.float32(value) for value in values))
+        return Rates(*jax.device_put([np.float32(value) for value in values]))
 
 
 def train(
@@ -121,7 +120,12 @@ def train(
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
 
     state, learning_key, measuring_key = _begin(
-        jnp.uint32(seed), constraints.layout, n_classes, plan.build, plan.step(), predictor
+        jax.device_put(np.uint32(seed)),
+        constraints.layout,
+        n_classes,
+        plan.build,
+        plan.step(),
+        predictor,
     )
     course = _Course(rows, labels, constraints, plan, _batch_size(len(training), plan))
     measured = held_out if len(held_out) else training
@@ -242,13 +246,21 @@ class _Course(NamedTuple):
         learning: bool,
         key: jax.Array,
     ) -> tuple[TrainState, StepLosses, Figures]:
+        where, count, teach, radius = jax.device_put(
+            (
+                np.asarray(place, np.int32),
+                np.int32(math.ceil(len(indices) / self.size)),
+                np.bool_(learning),
+                np.float32(epsilon),
+            )
+        )
         return visit_batches(
             state,
             stack_batches(self.rows, self.labels, indices, self.size, _BATCHES_A_CALL),
-            jnp.asarray(place, jnp.int32),
-            jnp.int32(math.ceil(len(indices) / self.size)),
-            jnp.bool_(learning),
-            jnp.float32(epsilon),
+            where,
+            count,
+            teach,
+            radius,
             self.constraints,
             self.plan.step(),
             self.plan.rates(),

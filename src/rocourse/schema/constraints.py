@@ -62,19 +62,20 @@ class ConstraintLayer(eqx.Module):
         def falls(feature: Continuous | Categorical) -> bool:
             return not feature.immutable and feature.direction != "up"
 
-        def per_category(flags: list[bool]) -> Array:
-            return jnp.asarray(np.repeat(np.asarray(flags, dtype=bool), sizes))
+        def per_category(flags: list[bool]) -> np.ndarray:
+            return np.repeat(np.asarray(flags, dtype=bool), sizes)
 
         limits = np.array([_encoded_bounds(f) for f in continuous], np.float32).reshape(-1, 2)
-        return cls(
-            low=jnp.asarray(limits[:, 0]),
-            high=jnp.asarray(limits[:, 1]),
-            may_rise=jnp.asarray(np.array([rises(f) for f in continuous], dtype=bool)),
-            may_fall=jnp.asarray(np.array([falls(f) for f in continuous], dtype=bool)),
-            category_may_rise=per_category([rises(f) for f in categorical]),
-            category_may_fall=per_category([falls(f) for f in categorical]),
-            layout=layout,
-        )
+        rules = {
+            "low": limits[:, 0],
+            "high": limits[:, 1],
+            "may_rise": np.array([rises(f) for f in continuous], dtype=bool),
+            "may_fall": np.array([falls(f) for f in continuous], dtype=bool),
+            "category_may_rise": per_category([rises(f) for f in categorical]),
+            "category_may_fall": per_category([falls(f) for f in categorical]),
+        }
+        # Put there as they are: `jnp.asarray` would compile something for each new shape.
+        return cls(**jax.device_put(rules), layout=layout)
 
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""
