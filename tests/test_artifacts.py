@@ -13,7 +13,7 @@ import pytest
 from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
 
 import rocourse
-from rocourse.artifacts import check_file_path, check_model_path, load, save, write_file
+from rocourse.artifacts import check_file_path, check_model_path, load, new_file, save, write_file
 from rocourse.errors import ArtifactError, OutputError
 from rocourse.methods import METHODS
 
@@ -384,6 +384,34 @@ def test_a_file_is_written_whole_and_replaced_only_with_force(tmp_path):
     write_file(path, b"row\n2\n", force=True)
     assert path.read_bytes() == b"row\n2\n"
     assert listing(path.parent) == ["advice.csv"]
+
+
+def test_a_file_that_is_written_piece_by_piece_appears_when_it_is_done(tmp_path):
+    path = tmp_path / "new" / "advice.csv"
+    with new_file(path) as file:
+        file.write(b"row\n")
+        assert not path.exists()
+        file.write(b"1\n")
+    assert path.read_bytes() == b"row\n1\n"
+    assert listing(path.parent) == ["advice.csv"]
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left")])
+def test_a_file_that_is_not_done_leaves_nothing(tmp_path, failure):
+    (tmp_path / "old").mkdir()
+    for path in (tmp_path / "old" / "advice.csv", tmp_path / "new" / "er" / "advice.csv"):
+        with pytest.raises((KeyboardInterrupt, OutputError)), new_file(path) as file:
+            file.write(b"row\n")
+            raise failure
+    assert listing(tmp_path) == ["old"] and listing(tmp_path / "old") == []
+
+
+def test_a_file_that_came_in_between_is_not_replaced(tmp_path):
+    path = tmp_path / "advice.csv"
+    with pytest.raises(OutputError, match="exists already"), new_file(path) as file:
+        file.write(b"mine\n")
+        path.write_text("theirs")
+    assert path.read_text() == "theirs" and listing(tmp_path) == ["advice.csv"]
 
 
 def test_a_directory_is_no_place_for_a_file(tmp_path):

@@ -5,14 +5,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rocourse.cli._tables import read_table, write_table
+from rocourse.cli._table_writers import new_table
+from rocourse.cli._tables import open_table, read_table
 from rocourse.errors import DataError, OutputError
 
 
+def read_batches(path, *, size, columns=None, **options):
+    table = open_table(path, size=size, **options)
+    batches = list(table.read(list(table.columns) if columns is None else columns))
+    assert table.rows == sum(map(len, batches))
+    assert all(len(batch) == size for batch in batches[:-1])
+    return batches
+
+
 def refusal(path, **options):
+    """The sentence that a file is refused with, whole and in batches."""
     with pytest.raises(DataError) as caught:
         read_table(path, **options)
     message = str(caught.value)
+    with pytest.raises(DataError) as caught:
+        read_batches(path, size=2, **options)
+    assert str(caught.value) == message
     assert repr(str(path)) in message
     assert message.endswith(".") and "; " in message and "\n" not in message
     return message
@@ -28,8 +41,13 @@ def test_what_is_written_is_read_again_exactly(tmp_path, name):
             "flag": [True, False, True],
         }
     )
-    write_table(frame, tmp_path / name, force=False)
+    with new_table(tmp_path / name, force=False) as write:
+        write(frame[:2])
+        write(frame[2:])
     pd.testing.assert_frame_equal(read_table(tmp_path / name), frame)
+    for size in (1, 2, 3, 4):
+        batches = read_batches(tmp_path / name, size=size, text=["text"])
+        pd.testing.assert_frame_equal(pd.concat(batches), frame)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +121,121 @@ def test_labels_of_several_levels_are_replaced_by_numbers(tmp_path):
 
 def test_an_output_of_another_kind_is_refused(tmp_path):
     with pytest.raises(OutputError, match=r"must end in \.csv or \.parquet"):
-        write_table(pd.DataFrame({"a": [1]}), tmp_path / "t.json", force=False)
+        with new_table(tmp_path / "t.json", force=False):
+            pass
+
+
+def test_a_late_fraction_makes_decimals_of_all_batches(tmp_path):
+    path = tmp_path / "t.csv"
+    # As a whole number, the last value would be another one than as a decimal.
+    path.write_text("a,b\n1,1\n2,2\n3,3\n0.5,4\n9007199254740993,5\n")
+    batches = read_batches(path, size=2)
+    assert [str(batch["a"].dtype) for batch in batches] == ["float64"] * 3
+    assert [str(batch["b"].dtype) for batch in batches] == ["int64"] * 3
+    pd.testing.assert_frame_equal(pd.concat(batches), read_table(path))
+
+
+def test_a_late_odd_value_leaves_the_others_what_they_are(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,True\n2.5,false\n3,TRUE\nmuch,perhaps\n5,\n")
+    first, second, last = read_batches(path, size=2)
+    assert first["a"].tolist() == [1.0, 2.5] and first["b"].tolist() == [True, False]
+    assert second["a"].tolist() == [3.0, "much"] and second["b"].tolist() == [True, "perhaps"]
+    assert last["a"].tolist() == [5] and last["b"].isna().all()
+
+
+def test_text_is_read_as_text_in_every_batch(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n1,NA,2\n2,None,2\n007,,3\nx,y,4\n")
+    batches = read_batches(path, size=2, text=["a", "b"], columns=["c", "b", "a"])
+    whole = read_table(path, text=["a", "b"])[["c", "b", "a"]]
+    pd.testing.assert_frame_equal(pd.concat(batches), whole)
+
+
+def test_rows_without_columns_are_counted(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y", "z"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        batches = read_batches(tmp_path / name, size=2, columns=[], text=["a"])
+        assert [batch.shape for batch in batches] == [(2, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(10, 3, -1),
+        pd.Index(list("tuvwxyz"), name="who"),
+        pd.Index([3, 1, 2, 4, 5, 6, None], dtype="Int64"),
+        pd.CategoricalIndex(list("aabbcca")),
+        pd.date_range("2024-01-01", periods=7, tz="UTC"),
+        pd.MultiIndex.from_product([[1], range(7)]),
+    ],
+    ids=lambda index: f"{type(index).__name__}-{index.dtype}",
+)
+@pytest.mark.parametrize("row_group_size", [2, 3, 100])
+def test_batches_have_the_labels_and_types_of_the_whole(tmp_path, index, row_group_size):
+    frame = pd.DataFrame(
+        {
+            "small": pd.Series(range(7), dtype="int8"),
+            "job": pd.Categorical(list("xyzzyxw"), categories=list("wzyxv")),
+            "a.b": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5],
+        }
+    ).set_axis(index)
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path, row_group_size=row_group_size)
+    whole = read_table(path)
+    for size in (2, 3, 7):
+        batches = read_batches(path, size=size)
+        for batch in batches:
+            assert batch.index.dtype == whole.index.dtype
+            assert list(batch["job"].cat.categories) == list(whole["job"].cat.categories)
+        pd.testing.assert_frame_equal(pd.concat(batches), whole, check_freq=False)
+
+
+def test_categories_that_a_row_group_does_not_know_are_those_of_the_file(tmp_path):
+    arrow_type = pa.dictionary(pa.int8(), pa.string())
+    path = tmp_path / "t.parquet"
+    with pq.ParquetWriter(path, pa.schema({"job": arrow_type})) as writer:
+        for values in (["b", "b"], ["a", "b"], ["c"]):
+            writer.write_table(
+                pa.table({"job": pa.array(values).dictionary_encode()}).cast(writer.schema)
+            )
+    whole = read_table(path)["job"]
+    for batch in read_batches(path, size=2):
+        assert list(batch["job"].cat.categories) == list(whole.cat.categories)
+
+
+def test_columns_that_are_not_asked_for_are_not_read(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2], "b": ["x" * 50, "y" * 50]}).to_parquet(path, compression=None)
+    damaged = path.read_bytes().replace(b"x" * 50, b"\xff" * 50)
+    path.write_bytes(damaged)
+    (batch,) = read_batches(path, size=2, columns=["a"])
+    assert batch["a"].tolist() == [1, 2]
+
+
+def test_a_page_that_is_damaged_is_refused_with_the_rows_before_it(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [f"{k}{'x' * 500}" for k in range(100)]}).to_parquet(
+        path, row_group_size=50, compression="snappy"
+    )
+    content = bytearray(path.read_bytes())
+    start = pq.read_metadata(path).row_group(1).column(0).dictionary_page_offset
+    content[start + 40 : start + 400] = b"\xff" * 360
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"after 50 rows \(.*\); export it again\.$"):
+        read_batches(path, size=50)
+
+
+def test_types_of_later_batches_are_those_of_the_first(tmp_path):
+    path = tmp_path / "t.parquet"
+    with new_table(path, force=False) as write:
+        write(pd.DataFrame({"a": [0.5], "b": ["x"]}))
+        write(pd.DataFrame({"a": [2], "b": pd.Series([None], dtype="str")}))
+    assert pd.read_parquet(path)["a"].tolist() == [0.5, 2.0]
+    with pytest.raises(OutputError, match=r"must take columns of one type"):
+        with new_table(tmp_path / "new" / "u.parquet", force=False) as write:
+            write(pd.DataFrame({"a": [2]}))
+            write(pd.DataFrame({"a": ["x"]}))
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.strategies import encode_quietly, frames, schemas
 
 from rocourse.errors import ConfigError, DataError, SchemaError
-from rocourse.schema import Categorical, Continuous, Rows, Schema, Target
+from rocourse.schema import Categorical, ClippedWarning, Continuous, Rows, Schema, Target
 
 SCHEMA = Schema(
     (
@@ -239,6 +239,16 @@ def test_values_outside_the_range_are_clipped_with_one_warning():
         "out_of_range='error'."
     ]
     assert caught[0].filename == __file__
+
+
+def test_warnings_about_batches_are_joined_to_one_about_all_rows():
+    with pytest.warns(ClippedWarning) as whole:
+        SCHEMA.encode(table(Age=[20, 90, 95], Rate=[1.0, 1.0, 9.0]))
+    with pytest.warns(ClippedWarning) as parts:
+        SCHEMA.encode(table(Age=[20, 90, 70]))
+        SCHEMA.encode(table(Age=[95, 50, 50], Rate=[1.0, 9.0, 1.0]))
+    joined = ClippedWarning.joined(warning.message for warning in parts)
+    assert str(joined) == str(whole[0].message)
 
 
 def test_values_outside_the_range_are_refused_on_request(assert_sentence):

@@ -6,6 +6,7 @@ import rocourse.schema
 def test_public_names_are_pinned():
     assert sorted(rocourse.schema.__all__) == [
         "Categorical",
+        "ClippedWarning",
         "Continuous",
         "Feature",
         "Layout",

@@ -255,6 +255,45 @@ def test_category_column_keeps_its_dtype_where_the_values_allow(categories, colu
     pd.testing.assert_series_equal(recourse.frame()["x"], expected, check_names=False)
 
 
+@pytest.mark.parametrize(
+    ("feature", "column", "expected"),
+    [
+        (Continuous("x", 0, 9), pd.Series([1, 2], dtype="int64"), "float64"),
+        (Continuous("x", 0, 9), pd.Series([1, 2], dtype="float32"), "float64"),
+        (Continuous("x", 0, 9), pd.Series([1, 2], dtype="Float64"), "Float64"),
+        (Continuous("x", 0, 9), pd.Series([1, 2], dtype="category"), "float64"),
+        (Continuous("x", 0, 9, immutable=True), pd.Series([1, 2], dtype="float32"), "float32"),
+        (Continuous("x", 0, 9, integer=True), pd.Series([1, 2], dtype="int8"), "int8"),
+        (Continuous("x", 0, 300, integer=True), pd.Series([1, 2], dtype="int8"), "int64"),
+        (Continuous("x", 0, 300, integer=True), pd.Series([1, 2], dtype="float32"), "float32"),
+        (Continuous("x", 0, 2**25, integer=True), pd.Series([1, 2], dtype="float32"), "int64"),
+        (Categorical("x", (1, 2)), pd.Series([1, 2], dtype="float32"), "float32"),
+        (Categorical("x", (1.0, 2.5, 2.0)), pd.Series([1, 2], dtype="int64"), "float64"),
+        (Categorical("x", ("a", "b")), pd.Series(["a", "b"], dtype="str"), "str"),
+    ],
+)
+def test_stable_dtypes_do_not_depend_on_what_was_changed(feature, column, expected):
+    schema = Schema([feature])
+    df = pd.DataFrame({"x": column})
+    rows = schema.encode(df)
+    swapped = rows if feature.immutable else rows.take([1, 0])
+    for attempts in (rows, swapped):
+        recourse = Recourse(schema, df, rows, attempts, ["found"] * 2, [0, 0], [1, 1], [1, 1], "m")
+        frame = recourse.frame(stable=True)
+        assert str(frame["x"].dtype) == expected
+        assert frame["x"].tolist() == recourse.frame()["x"].tolist()
+
+
+def test_stable_categories_are_those_of_the_rows_and_of_the_schema():
+    schema = Schema([Categorical("x", ("a", "b", "c"))])
+    df = pd.DataFrame({"x": pd.Categorical(["b", "b"], categories=["z", "b"], ordered=True)})
+    rows = schema.encode(df)
+    recourse = Recourse(schema, df, rows, rows, ["found"] * 2, [0, 0], [1, 1], [1, 1], "m")
+    column = recourse.frame(stable=True)["x"]
+    assert column.tolist() == ["b", "b"]
+    assert list(column.cat.categories) == ["a", "b", "c", "z"] and column.cat.ordered
+
+
 @st.composite
 def recourses(draw):
     schema = draw(schemas())
@@ -295,6 +334,9 @@ def test_frame_keeps_constraints_and_every_other_cell(recourse):
     assert (changes["from"] != changes["to"]).all()
     pd.testing.assert_frame_equal(recourse.original, original)
     json.dumps(recourse.to_records(), allow_nan=False)
+    assert recourse.summaries() == ["; ".join(texts) for texts in recourse.descriptions()]
+    stable = recourse.frame(stable=True)
+    pd.testing.assert_frame_equal(stable, frame, check_dtype=False, check_categorical=False)
     for i in range(len(recourse)):
         assert len(recourse.describe(i)) == (recourse.features_changed[i] if found[i] else 0)
 

@@ -1,6 +1,6 @@
 """Models and results on disk, written whole or not at all."""
 
-from rocourse.artifacts._files import check_file_path, check_parents, write_file
+from rocourse.artifacts._files import check_file_path, check_parents, new_file, write_file
 from rocourse.artifacts._model import check_model_path, load, save
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "check_model_path",
     "check_parents",
     "load",
+    "new_file",
     "save",
     "write_file",
 ]

@@ -3,11 +3,12 @@
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Never
+from typing import BinaryIO, Never
 
-from rocourse.errors import OutputError
+from rocourse.errors import OutputError, RocourseError
 
 PathLike = str | os.PathLike[str]
 
@@ -26,19 +27,40 @@ def write_file(path: PathLike, content: bytes, *, force: bool = False) -> Path:
     Raises:
         OutputError: The path exists already, is a directory, or cannot be written.
     """
+    with new_file(path, force=force) as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def new_file(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
+    """A file to write piece by piece: it appears when the block is done, or not at all.
+
+    Args:
+        path: File to write; the directories above it are made if need be.
+        force: Whether to replace a file that is there already.
+
+    Raises:
+        OutputError: As in `write_file`; also where the block itself fails to write.
+    """
     destination = check_file_path(path, force=force)
     temporary = _sibling(destination)
     try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write_synced(temporary, content)
-            temporary.replace(destination)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with _directories(destination.parent):
+            try:
+                with temporary.open("xb") as file:
+                    yield file
+                    _sync(file)
+                # Once more, for the block may have taken long.
+                check_file_path(path, force=force)
+                temporary.replace(destination)
+            finally:
+                temporary.unlink(missing_ok=True)
         _sync_directory(destination.parent)
+    except RocourseError:
+        raise
     except OSError as error:
         _refuse_unwritable(path, error)
-    return Path(path)
 
 
 def check_file_path(path: PathLike, *, force: bool = False) -> Path:
@@ -152,11 +174,29 @@ def _sibling(destination: Path) -> Path:
     return destination.with_name(f".{destination.name}.{secrets.token_hex(4)}")
 
 
+@contextmanager
+def _directories(path: Path) -> Iterator[None]:
+    """Makes a directory and those above it, and removes them again if the block fails."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
 def _write_synced(path: Path, content: bytes) -> None:
     with path.open("xb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        _sync(file)
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync_directory(path: Path) -> None:

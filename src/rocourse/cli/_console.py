@@ -2,8 +2,9 @@
 
 import json
 import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -53,6 +54,22 @@ class Output:
                 yield report
         else:
             yield _lines()
+
+    @contextmanager
+    def row_progress(self, total: int) -> Iterator[Callable[[int], None]]:
+        """How many of the rows are done, on a terminal and for people only."""
+        if self._quiet or self._as_json or not Console(stderr=True).is_terminal:
+            yield lambda done: None
+            return
+        start = time.perf_counter()
+        with _bars() as report:
+
+            def advance(done: int) -> None:
+                speed = done / (time.perf_counter() - start)
+                report("rows", done, total, f"{speed:,.0f} rows/s")
+
+            advance(0)
+            yield advance
 
 
 class Report(Protocol):

@@ -1,5 +1,7 @@
 """`rocourse predict`: classes and probabilities of rows."""
 
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -30,33 +32,32 @@ def predict(
     quiet: _options.Quiet = False,
 ) -> None:
     """Predict the class of each row. Rows are counted from 0."""
-    import pandas as pd
-
     from rocourse.artifacts import load
-    from rocourse.cli._records import as_records, preview
-    from rocourse.cli._rows import read_rows, select_features
-    from rocourse.cli._tables import check_table_path, write_table
+    from rocourse.cli._answers import answers
+    from rocourse.cli._json_records import JsonRecords
+    from rocourse.cli._records import Preview, as_records, prediction_table
+    from rocourse.cli._rows import open_rows
+    from rocourse.cli._table_writers import new_table
+    from rocourse.cli._tables import check_table_path
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    rows = select_features(read_rows(data, schema=fitted.schema_, drop=drop), fitted.schema_)
-    probabilities = fitted.predict_proba(rows)
-    table = pd.DataFrame(
-        {
-            "row": rows.index,
-            "predicted": fitted.classes_[probabilities.argmax(axis=1)],
-            **{
-                f"probability_{label}": probabilities[:, k].astype(float)
-                for k, label in enumerate(fitted.classes_)
-            },
-        }
-    )
-    if out is not None:
-        write_table(table, out, force=force)
-    output.emit({"model": str(model), "data": str(data), "predictions": as_records(table)})
+    rows = open_rows(data, schema=fitted.schema_, drop=drop)
+    preview = Preview(_SHOWN_ROWS)
+    with JsonRecords() as records:
+        file = nullcontext() if out is None else new_table(out, force=force)
+        with output.row_progress(rows.total) as report, file as write:
+            for table in answers(rows, partial(prediction_table, fitted), report):
+                preview.add(table)
+                if write is not None:
+                    write(table)
+                if as_json:
+                    records.add(as_records(table))
+        if as_json:
+            records.print({"model": str(model), "data": str(data)}, "predictions")
     if out is None:
-        output.show(*preview(table, "Predictions", rows=_SHOWN_ROWS))
+        output.show(*preview.renderables("Predictions"))
     else:
-        output.show(f"Predictions for {len(table)} rows written to {out}")
+        output.show(f"Predictions for {rows.total} rows written to {out}")

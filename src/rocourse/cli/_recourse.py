@@ -1,5 +1,7 @@
 """`rocourse recourse`: what each row must change to be given the desired class."""
 
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +11,7 @@ from rocourse.cli import _options
 from rocourse.cli._console import Output
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from rocourse.methods import RecourseClassifier
-    from rocourse.schema import Recourse
 
 EXAMPLES = _options.examples(
     "rocourse recourse model/ applicants.csv",
@@ -53,9 +52,13 @@ def recourse(
     none was found keeps its values.
     """
     from rocourse.artifacts import load
+    from rocourse.cli._advice import AdviceSummary
+    from rocourse.cli._answers import answers
+    from rocourse.cli._json_records import JsonRecords
     from rocourse.cli._records import recourse_table
-    from rocourse.cli._rows import read_rows, select_features
-    from rocourse.cli._tables import check_table_path, write_table
+    from rocourse.cli._rows import open_rows
+    from rocourse.cli._table_writers import new_table
+    from rocourse.cli._tables import check_table_path
 
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
@@ -63,28 +66,24 @@ def recourse(
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    wanted = _wanted(fitted, desired, flip, model)
-    rows = select_features(read_rows(data, schema=fitted.schema_, drop=drop), fitted.schema_)
-    found = fitted.recourse(rows, desired=wanted)
+    ask = partial(fitted.recourse, desired=_wanted(fitted, desired, flip, model))
+    rows = open_rows(data, schema=fitted.schema_, drop=drop)
+    summary = AdviceSummary(_SHOWN_ROWS)
+    with JsonRecords() as records:
+        file = nullcontext() if out is None else new_table(out, force=force)
+        with output.row_progress(rows.total) as report, file as write:
+            for found in answers(rows, ask, report):
+                summary.add(found)
+                if write is not None:
+                    write(recourse_table(found, stable=rows.several))
+                if as_json:
+                    records.add(found.to_records())
+        if as_json:
+            head = {"model": str(model), "data": str(data), "method": fitted.method}
+            records.print({**head, "rows": rows.total, **summary.counts}, "records")
+    output.show(*summary.lines())
     if out is not None:
-        write_table(recourse_table(found), out, force=force)
-    counts = {
-        status: int((found.status == status).sum())
-        for status in ("found", "not_found", "not_needed")
-    }
-    output.emit(
-        {
-            "model": str(model),
-            "data": str(data),
-            "method": found.method,
-            "rows": len(found),
-            **counts,
-            "records": found.to_records(),
-        }
-    )
-    output.show(*_in_words(found), _summary(counts))
-    if out is not None:
-        output.show(f"Advice for {len(found)} rows written to {out}")
+        output.show(f"Advice for {rows.total} rows written to {out}")
 
 
 def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path: Path) -> Any:
@@ -104,25 +103,3 @@ def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path:
     if desired is None:
         return target.favourable
     return parse_class(desired, target.classes, option="--desired")
-
-
-def _in_words(found: "Recourse") -> list["str | Text"]:
-    from rich.text import Text
-
-    lines: list[str | Text] = []
-    positions = [k for k in range(len(found)) if found.status[k] == "found"]
-    for k in positions[:_SHOWN_ROWS]:
-        label, before, after = found.original.index[k], found.predicted[k], found.desired[k]
-        title = f"row {label}: {before} → {after}"
-        lines.append(Text.assemble((title, "bold"), f" (probability {found.probability[k]:.2f})"))
-        lines += [f"  {change}" for change in found.describe(k)]
-    if len(positions) > _SHOWN_ROWS:
-        lines.append(f"… and {len(positions) - _SHOWN_ROWS} more")
-    return lines
-
-
-def _summary(counts: dict[str, int]) -> str:
-    return (
-        f"Advice found for {counts['found']} rows, not found for {counts['not_found']}, not needed "
-        f"for {counts['not_needed']}."
-    )

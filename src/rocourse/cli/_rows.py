@@ -1,19 +1,23 @@
 """Rows for a model: the columns of its schema, out of a file that may have more."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from rocourse.cli._options import split_names
-from rocourse.cli._tables import read_table
+from rocourse.cli._tables import open_table, read_table
 from rocourse.errors import DataError
 from rocourse.schema import Schema, Target
 
 if TYPE_CHECKING:
     from rocourse.methods import RecourseClassifier
+
+# A multiple of the largest block that models compute in: only the last rows may need another.
+BATCH_ROWS = 65_536
 
 
 def target_of(model: "RecourseClassifier") -> Target:
@@ -32,14 +36,36 @@ def read_rows(path: Path, *, schema: Schema | None, drop: Iterable[str] | None) 
         drop: Names of columns, as given on the command line.
     """
     frame = read_table(path, text=() if schema is None else _text_columns(schema))
-    names = split_names(drop, frame.columns)
-    for name in names:
-        if name not in frame.columns:
-            raise DataError(
-                f"Column {name!r} of --drop must be in {str(path)!r}, but the file has "
-                f"{_listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
-            )
-    return frame.drop(columns=names)
+    return _without(frame, drop, path)
+
+
+@dataclass(frozen=True)
+class RowBatches:
+    """The feature columns of a file, batch by batch, in the schema's order.
+
+    Attributes:
+        frames: The batches, to be gone through once.
+        total: How many rows they have together.
+        several: Whether there is more than one batch.
+    """
+
+    frames: Iterator[pd.DataFrame]
+    total: int
+    several: bool
+
+
+def open_rows(path: Path, *, schema: Schema, drop: Iterable[str] | None) -> RowBatches:
+    """Opens a table for a model, to read the columns that `select_features` would select.
+
+    Args:
+        path: The file.
+        schema: Schema of the model.
+        drop: Names of columns, as given on the command line.
+    """
+    table = open_table(path, text=_text_columns(schema), size=BATCH_ROWS)
+    names = _without(pd.DataFrame(columns=table.columns), drop, path)
+    columns = select_features(names, schema).columns.tolist()
+    return RowBatches(table.read(columns), table.rows, several=table.rows > BATCH_ROWS)
 
 
 def select_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
@@ -93,6 +119,17 @@ def _same_number(text: str, label: object) -> bool:
         return not isinstance(label, bool) and float(text) == label
     except ValueError:
         return False
+
+
+def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Path) -> pd.DataFrame:
+    names = split_names(drop, frame.columns)
+    for name in names:
+        if name not in frame.columns:
+            raise DataError(
+                f"Column {name!r} of --drop must be in {str(path)!r}, but the file has "
+                f"{_listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
+            )
+    return frame.drop(columns=names)
 
 
 def _text_columns(schema: Schema) -> list[str]:

@@ -5,6 +5,7 @@ package does not import
 JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints`.
 """
 
+from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
@@ -15,6 +16,7 @@ from rocourse.schema._settle import NEGLIGIBLE_CHANGE
 __all__ = [
     "NEGLIGIBLE_CHANGE",
     "Categorical",
+    "ClippedWarning",
     "Continuous",
     "Feature",
     "Layout",

@@ -1,37 +1,79 @@
 """Values in words."""
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from rocourse.schema._features import Categorical, Continuous, Feature
 from rocourse.schema._values import find, plain
 
+# From here on a number is told by its leading digits.
+_LARGE = 1e15
+# Up to here, the rounding of a product of two numbers is told apart from a tie by this margin.
+_SAFE_STEPS, _MARGIN = 1e9, 1e-6
 
-def describe_change(feature: Feature, before: Any, after: Any) -> str:
-    """One change in the applicant's terms: `Duration: 48 → 24 months`."""
+
+def describe_changes(feature: Feature, before: pd.Series, after: pd.Series) -> list[str]:
+    """Changes in the applicant's terms, one for each pair of values: `Duration: 48 → 24 months`."""
     unit = f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
-    old, new = describe_value(feature, before), describe_value(feature, after)
-    return f"{feature.name}: {old} → {new}{unit}"
+    pairs = zip(_in_words(feature, before), _in_words(feature, after), strict=True)
+    return [f"{feature.name}: {old} → {new}{unit}" for old, new in pairs]
 
 
-def describe_value(feature: Feature, value: Any) -> str:
-    """A value in words: the label of a category, a number at the precision its range asks for."""
+def _in_words(feature: Feature, values: pd.Series) -> list[str]:
+    """The labels of categories, or numbers at the precision that their range asks for."""
     if isinstance(feature, Categorical):
-        known = find(value, feature.categories)
-        if feature.labels is not None and known is not None:
-            return feature.labels[feature.categories.index(known)]
-        return _number(float(value), 12) if isinstance(plain(value), float) else str(value)
+        return _each_distinct(values, lambda value: _category(feature, value))
     if feature.integer:
-        return str(int(value))
+        return _each_distinct(values, lambda value: str(int(value)))
     # A thousandth of the range: finer than the smallest change a recourse makes.
     decimals = max(0, 3 - math.floor(math.log10(feature.span)))
-    return _number(float(value), decimals)
+    return _numbers(np.asarray(values, dtype=np.float64), decimals)
 
 
-def _number(value: float, decimals: int) -> str:
-    if abs(value) >= 1e15:
-        return f"{value:.6g}"
-    text = f"{value:.{decimals}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+def _each_distinct(values: Any, describe: Callable[[Any], str]) -> list[str]:
+    """Describes values, of which there are fewer than rows, once each."""
+    if values.dtype == object:
+        # Equal values of several types (2 and Decimal("2.0")) differ in words.
+        return [describe(value) for value in values]
+    indices, distinct = pd.factorize(values)
+    words = np.array([describe(value) for value in distinct], dtype=object)
+    texts: list[str] = words[indices].tolist()
+    return texts
+
+
+def _category(feature: Categorical, value: Any) -> str:
+    known = find(value, feature.categories)
+    if feature.labels is not None and known is not None:
+        return feature.labels[feature.categories.index(known)]
+    return _fixed([float(value)], 12)[0] if isinstance(plain(value), float) else str(value)
+
+
+def _numbers(values: npt.NDArray[np.float64], decimals: int) -> list[str]:
+    # A tiny range may ask for more decimals than the power below can have.
+    scale = 10.0 ** min(decimals, 15)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = values * scale
+        nearest = np.rint(steps)
+        # Rounded values are few, and their words those of the values, unless these lie about
+        # halfway between two steps.
+        is_safe = np.abs(np.abs(steps - nearest) - 0.5) > _MARGIN
+    is_safe &= (np.abs(steps) < _SAFE_STEPS) & (decimals <= 15)
+    indices, distinct = pd.factorize(nearest / scale)
+    texts = np.array(_fixed(distinct.tolist(), decimals), dtype=object)[indices]
+    texts[~is_safe] = _fixed(values[~is_safe].tolist(), decimals)
+    told: list[str] = texts.tolist()
+    return told
+
+
+def _fixed(values: list[float], decimals: int) -> list[str]:
+    """Numbers in fixed notation, without zeros at the end."""
+    form = f"%.{decimals}f"
+    texts = [form % value if abs(value) < _LARGE else f"{value:.6g}" for value in values]
+    if decimals:
+        texts = [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
+    return ["0" if text == "-0" else text for text in texts]

@@ -1,13 +1,14 @@
 """From raw values to codes and back."""
 
 import warnings
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from rocourse.errors import ConfigError, DataError
+from rocourse.schema._clipping import Clipped, ClippedWarning
 from rocourse.schema._features import Categorical, Continuous, Feature, positioned
 from rocourse.schema._layout import Layout, Rows, check_layout
 from rocourse.schema._validation import (
@@ -21,7 +22,7 @@ from rocourse.schema._validation import (
     read_numbers,
 )
 from rocourse.schema._values import as_array
-from rocourse.schema._wording import counted, show
+from rocourse.schema._wording import show
 
 OutOfRange = Literal["clip", "error"]
 
@@ -65,7 +66,7 @@ def encode(
     check_columns(df, [feature.name for feature in features], target)
     continuous = np.empty((len(df), layout.n_continuous), dtype=np.float32)
     categories = np.empty((len(df), layout.n_categorical), dtype=layout.category_dtype)
-    clipped: list[str] = []
+    clipped: list[Clipped] = []
     for feature, k in positioned(features):
         column = df[feature.name]
         if isinstance(feature, Categorical):
@@ -77,39 +78,34 @@ def encode(
         check_bounds(values, column, feature)
         if (outside := outside_range(values, feature)).any():
             first = float(values[outside.argmax()])
-            clipped.append(
-                f"{feature.name!r} ({counted(int(outside.sum()), 'row')}, first {first:.10g}, "
-                f"range {feature.low:.10g} to {feature.high:.10g})"
-            )
+            clipped.append(Clipped(feature, int(outside.sum()), first))
         continuous[:, k] = scale(values, feature)
     if clipped and out_of_range == "error":
         raise DataError(
             "Values must lie within the range of the training rows, but got others in "
-            f"{', '.join(clipped)}; correct them, or allow clipping with out_of_range='clip'."
+            f"{', '.join(map(str, clipped))}; correct them, or allow clipping with "
+            "out_of_range='clip'."
         )
     if clipped:
-        warnings.warn(
-            f"Values outside the range of the training rows were clipped in {', '.join(clipped)}; "
-            "refuse them with out_of_range='error'.",
-            UserWarning,
-            stacklevel=3,
-        )
+        warnings.warn(ClippedWarning.about(clipped), stacklevel=3)
     return Rows(continuous, categories)
 
 
 def decode(rows: Rows, features: tuple[Feature, ...], layout: Layout) -> pd.DataFrame:
     """Raw values of encoded rows; see `Schema.decode`."""
     check_layout(rows, layout)
-    return pd.DataFrame(
-        {feature.name: decode_column(rows, feature, k) for feature, k in positioned(features)}
-    )
+    columns: dict[str, pd.Series] = {}
+    for feature, k in positioned(features):
+        codes = rows.categories if isinstance(feature, Categorical) else rows.continuous
+        columns[feature.name] = decode_column(codes[:, k], feature)
+    return pd.DataFrame(columns)
 
 
-def decode_column(rows: Rows, feature: Feature, k: int) -> pd.Series:
-    """Raw values of one feature, which is the k-th of its kind."""
+def decode_column(codes: npt.NDArray[Any], feature: Feature) -> pd.Series:
+    """Raw values of one feature."""
     if isinstance(feature, Categorical):
-        return _decode_categories(rows.categories[:, k], feature)
-    return _decode_numbers(rows.continuous[:, k], feature)
+        return _decode_categories(codes, feature)
+    return _decode_numbers(codes, feature)
 
 
 def _decode_numbers(codes: npt.NDArray[np.floating], feature: Continuous) -> pd.Series:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rocourse.errors import DataError
 
+Positions = npt.NDArray[np.intp]
 Selection = slice | npt.NDArray[Any] | Sequence[int] | Sequence[bool]
 
 

@@ -5,30 +5,52 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rocourse.schema._encoding import decode_column
 from rocourse.schema._features import Categorical, Feature
-from rocourse.schema._validation import Mask
+from rocourse.schema._layout import Positions
 
 
-def overlay(column: pd.Series, feature: Feature, changed: Mask, values: pd.Series) -> pd.Series:
+def overlay(
+    column: pd.Series, feature: Feature, where: Positions, fresh: pd.Series, *, stable: bool
+) -> pd.Series:
     """The column with the changed cells replaced.
 
     Args:
         column: The caller's column; it is not modified.
         feature: What the column holds.
-        changed: Which cells to replace.
-        values: New value of every cell, by position.
+        where: Positions of the cells to replace.
+        fresh: Their new values.
+        stable: Whether the dtype must hold whatever value a recourse could give, not these alone.
 
     Returns:
         A new column with the same index. Its dtype is the caller's if that holds the new values
         exactly, for a rounded value could step over a bound; otherwise one that does.
     """
-    if not changed.any():
+    if stable:
+        result = column.astype(_stable_dtype(column, feature))
+    elif len(where):
+        result = column.astype(_dtype_for(column, feature, fresh))
+    else:
         return column.copy()
-    where = np.flatnonzero(changed)
-    fresh = values.iloc[where]
-    result = column.astype(_dtype_for(column, feature, fresh))
     result.iloc[where] = fresh.astype(result.dtype).array
     return result
+
+
+def _stable_dtype(column: pd.Series, feature: Feature) -> Any:
+    if feature.immutable:
+        return column.dtype
+    return _dtype_for(column.iloc[:0], feature, _hardest_values(feature))
+
+
+def _hardest_values(feature: Feature) -> pd.Series:
+    """Values of which a dtype that holds them all holds every value a recourse could give."""
+    if isinstance(feature, Categorical):
+        return decode_column(np.arange(len(feature.categories)), feature)
+    if feature.integer:
+        least, most = feature.limits
+        # A narrow float may hold the limits and miss every second number before them.
+        return pd.Series([least, least + 1, most - 1, most], dtype=np.int64)
+    return pd.Series([1 / 3])
 
 
 def _dtype_for(column: pd.Series, feature: Feature, fresh: pd.Series) -> Any:

@@ -11,10 +11,10 @@ import pandas as pd
 
 from rocourse.errors import DataError
 from rocourse.schema._cost import features_changed, proximity
-from rocourse.schema._describe import describe_change
+from rocourse.schema._describe import describe_changes
 from rocourse.schema._encoding import decode_column
 from rocourse.schema._features import Categorical, Feature, positioned
-from rocourse.schema._layout import Rows, Selection, check_layout
+from rocourse.schema._layout import Positions, Rows, Selection, check_layout
 from rocourse.schema._overlay import overlay
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
@@ -22,6 +22,9 @@ from rocourse.schema._values import plain
 from rocourse.schema._wording import listed
 
 Objects = npt.NDArray[np.object_]
+
+# Values that are what JSON has, whatever they are; a float may be NaN, which it has not.
+_JSON_TYPES = frozenset({str, int, bool})
 
 FOUND, NOT_FOUND, NOT_NEEDED = "found", "not_found", "not_needed"
 
@@ -124,17 +127,21 @@ class Recourse:
         """Number of raw features each attempt changes: int64 [n]."""
         return features_changed(self.original_rows, self.attempts)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, stable: bool = False) -> pd.DataFrame:
         """The advice: found rows changed, all other rows as the applicant gave them.
 
         Unchanged cells are the caller's values exactly, and columns keep their dtype where it can
         hold the new values.
+
+        Args:
+            stable: Whether columns have the dtype that any advice would fit in, so that it does not
+                depend on which rows are in this batch.
         """
-        return self._overlaid(self.status == FOUND)
+        return self._overlaid(self.status == FOUND, stable=stable)
 
     def attempted(self) -> pd.DataFrame:
         """Every attempt, also the unsuccessful ones, for other models to judge."""
-        return self._overlaid(np.ones(len(self), dtype=bool))
+        return self._overlaid(np.ones(len(self), dtype=bool), stable=False)
 
     def changes(self) -> pd.DataFrame:
         """One line per changed cell of the found rows: row (index label), feature, from, to."""
@@ -154,74 +161,78 @@ class Recourse:
 
     def descriptions(self) -> list[list[str]]:
         """The changes of every row in words, as `describe` gives them for one."""
-        features = {feature.name: feature for feature in self.schema.features}
-        lines: list[list[str]] = [[] for _ in range(len(self))]
-        for where, name, before, after in zip(
-            *self._changed_cells(self.status == FOUND), strict=True
-        ):
-            lines[where].append(describe_change(features[name], before, after))
-        return lines
+        texts, spans = self._described_changes()
+        return [texts[start:stop] for start, stop in spans]
+
+    def summaries(self, separator: str = "; ") -> list[str]:
+        """The changes of every row in words, each row a single text."""
+        texts, spans = self._described_changes()
+        return [separator.join(texts[start:stop]) for start, stop in spans]
+
+    def _described_changes(self) -> tuple[list[str], list[tuple[int, int]]]:
+        """All changes in words, row by row, and where those of each row begin and end."""
+        where, texts = [], []
+        for feature, positions, after in self._changes(self.status == FOUND):
+            before = self.original[feature.name].iloc[positions]
+            where.append(positions)
+            texts.append(np.array(describe_changes(feature, before, after), dtype=object))
+        rows = np.concatenate(where)
+        ordered = np.concatenate(texts)[np.argsort(rows, kind="stable")].tolist()
+        ends = np.bincount(rows, minlength=len(self)).cumsum().tolist()
+        return ordered, list(zip([0, *ends], ends, strict=False))
 
     def to_records(self) -> list[dict[str, Any]]:
         """One JSON-able record per row."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
-        for where, name, before, after in zip(
-            *self._changed_cells(self.status == FOUND), strict=True
-        ):
-            changes[where].append(
-                {"feature": name, "from": _jsonable(before), "to": _jsonable(after)}
-            )
+        for feature, where, after in self._changes(self.status == FOUND):
+            before = self.original[feature.name].iloc[where]
+            for position, old, new in zip(
+                where.tolist(), _jsonable_list(before), _jsonable_list(after), strict=True
+            ):
+                changes[position].append({"feature": feature.name, "from": old, "to": new})
+        columns = {
+            "index": _jsonable_list(self.original.index),
+            "status": self.status.tolist(),
+            "predicted": _jsonable_list(self.predicted),
+            "desired": _jsonable_list(self.desired),
+            "probability": self.probability.tolist(),
+            "proximity": self.proximity.tolist(),
+            "features_changed": self.features_changed.tolist(),
+            "changes": changes,
+        }
         return [
-            {
-                "index": _jsonable(label),
-                "status": str(status),
-                "predicted": _jsonable(predicted),
-                "desired": _jsonable(desired),
-                "probability": float(probability),
-                "proximity": float(distance),
-                "features_changed": int(count),
-                "changes": changed,
-            }
-            for label, status, predicted, desired, probability, distance, count, changed in zip(
-                self.original.index,
-                self.status,
-                self.predicted,
-                self.desired,
-                self.probability,
-                self.proximity,
-                self.features_changed,
-                changes,
-                strict=True,
-            )
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
         ]
 
-    def _columns(self) -> Iterator[tuple[Feature, Mask, pd.Series]]:
-        """For each feature: which attempts change it, and the value that each attempt gives it."""
-        before, after = self.original_rows, self.attempts
+    def _changes(self, rows: Mask) -> Iterator[tuple[Feature, Positions, pd.Series]]:
+        """For each feature: in which of the rows it changes, and the values that it gets there."""
         for feature, k in positioned(self.schema.features):
             if isinstance(feature, Categorical):
-                changed = before.categories[:, k] != after.categories[:, k]
+                before, after = self.original_rows.categories, self.attempts.categories
             else:
-                changed = before.continuous[:, k] != after.continuous[:, k]
-            yield feature, changed, decode_column(after, feature, k)
+                before, after = self.original_rows.continuous, self.attempts.continuous
+            where = np.flatnonzero((before[:, k] != after[:, k]) & rows)
+            yield feature, where, decode_column(after[where, k], feature)
 
-    def _overlaid(self, rows: Mask) -> pd.DataFrame:
+    def _overlaid(self, rows: Mask, *, stable: bool) -> pd.DataFrame:
         return pd.DataFrame(
             {
-                feature.name: overlay(self.original[feature.name], feature, changed & rows, values)
-                for feature, changed, values in self._columns()
+                feature.name: overlay(
+                    self.original[feature.name], feature, where, fresh, stable=stable
+                )
+                for feature, where, fresh in self._changes(rows)
             }
         )
 
-    def _changed_cells(self, rows: Mask) -> tuple[npt.NDArray[np.intp], Objects, Objects, Objects]:
+    def _changed_cells(self, rows: Mask) -> tuple[Positions, Objects, Objects, Objects]:
         """Position, feature name, old and new value of each changed cell, row by row."""
         where, names, before, after = [], [], [], []
-        for feature, changed, values in self._columns():
-            cells = np.flatnonzero(changed & rows)
+        for feature, cells, fresh in self._changes(rows):
             where.append(cells)
             names.append(np.full(len(cells), feature.name, dtype=object))
             before.append(self.original[feature.name].iloc[cells].to_numpy(dtype=object))
-            after.append(values.iloc[cells].to_numpy(dtype=object))
+            after.append(fresh.to_numpy(dtype=object))
         positions = np.concatenate(where)
         order = np.argsort(positions, kind="stable")
         return (
@@ -230,6 +241,13 @@ class Recourse:
             np.concatenate(before)[order],
             np.concatenate(after)[order],
         )
+
+
+def _jsonable_list(values: "pd.Series | pd.Index | npt.NDArray[Any]") -> list[Any]:
+    return [
+        value if type(value) in _JSON_TYPES else _jsonable(value)
+        for value in np.asarray(values, dtype=object).tolist()
+    ]
 
 
 def _jsonable(value: Any) -> Any:
