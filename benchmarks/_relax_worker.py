@@ -21,6 +21,7 @@ os.environ["KERAS_BACKEND"] = "jax"
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+from _relax_features import features_of  # noqa: E402
 from relax import generate_cf_explanations  # noqa: E402
 from relax.data_module import DataModule  # noqa: E402
 from relax.data_utils import Feature, FeaturesList  # noqa: E402
@@ -56,22 +57,12 @@ def main() -> None:
 
 
 def data_module(problem: Problem) -> DataModule:
-    """The encoded rows as jax-relax keeps them, each feature with its own kind of constraint."""
-    x, n_continuous = problem["rows"], int(problem["n_continuous"])
-    features = []
-    for i in range(n_continuous):
-        scale = {"name": "minmax", "transformer": {"min_": 0.0, "max_": 1.0}}
-        features.append(Feature(f"value{i}", x[:, [i]], scale, transformed_data=x[:, [i]]))
-    start = n_continuous
-    for i, size in enumerate(problem["group_sizes"].tolist()):
-        group = x[:, start : start + size]
-        codes = group.argmax(axis=1)[:, None]
-        one_hot = {"name": "ohe", "transformer": {"categories_": np.arange(size)}}
-        features.append(Feature(f"group{i}", codes, one_hot, transformed_data=group))
-        start += size
+    """The encoded rows as jax-relax keeps them."""
+    x = problem["rows"]
+    features = features_of(x, int(problem["n_continuous"]), problem["group_sizes"].tolist())
     # Asked for by DataModule, read by nothing here.
     label = Feature("label", np.zeros((len(x), 1)), "identity")
-    return DataModule.from_features(FeaturesList(features), FeaturesList([label]), name="loan")
+    return DataModule.from_features(features, FeaturesList([label]), name="loan")
 
 
 def predictor(problem: Problem) -> Callable[[jax.Array], jax.Array]:

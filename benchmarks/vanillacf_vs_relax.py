@@ -21,10 +21,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-# Before JAX reads them, and inherited by the other side: the same kind of device, and no compiled
-# code from an earlier run, which would make a first call look quicker.
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+from _relax_env import DEFAULT_FOLDER, HERE, ISOLATED, SAME_FOOTING, CannotRunError, environment
+
+# Before JAX is imported, and inherited by the other side.
+os.environ.update(SAME_FOOTING)
 
 import numpy as np
 import pandas as pd
@@ -33,24 +33,6 @@ from _loan_shapes import GROUP_SIZES, N_CONTINUOUS, limit_cores, make_problem
 import rocourse
 from rocourse import VanillaCF
 from rocourse.schema import Rows, one_hot, proximity
-
-# jax-relax 0.2.9 imports fastcore and nbdev without asking for them; the others are the releases
-# that it was seen to run with. JAX is the release that rocourse runs on: one compiler for both.
-PINS = (
-    "jax-relax==0.2.9",
-    "fastcore==2.2.38",
-    "nbdev==3.3.26",
-    "jax-tqdm==0.4.0",
-    "keras==3.3.3",
-    "numpy==2.4.6",
-    "optax==0.2.8",
-    "pandas==3.1.1",
-    "pydantic==1.10.27",
-    f"jax=={version('jax')}",
-    f"jaxlib=={version('jaxlib')}",
-)
-STAMP = ".ready-relax"
-HERE = Path(__file__).resolve().parent
 
 
 class Setting(NamedTuple):
@@ -77,10 +59,6 @@ CONTENDERS = (
     Contender("rocourse", "as called", "recourse(), DataFrame in, Recourse out"),
     Contender("jax-relax", "as called", "generate_cf_explanations(strategy='vmap')"),
 )
-
-
-class CannotRunError(Exception):
-    """Why there is nothing to compare with, in a sentence."""
 
 
 @dataclass
@@ -131,45 +109,10 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--env",
         type=Path,
-        default=HERE.parent / ".venv-relax",
+        default=DEFAULT_FOLDER,
         help="where jax-relax is installed, on the first run (.venv-relax)",
     )
     return parser.parse_args()
-
-
-def environment(folder: Path) -> Path:
-    """The interpreter of an environment that holds the pinned jax-relax, made if need be."""
-    stamp = folder / STAMP
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pins = "\n".join(PINS)
-    if stamp.exists() and stamp.read_text() == pins:
-        return python
-    if folder.exists() and not stamp.exists() and any(folder.iterdir()):
-        raise CannotRunError(
-            f"--env must name a folder that this benchmark made or that is not there yet, got "
-            f"{folder}; name another one or delete it."
-        )
-    print(f"Installing {PINS[0]} into {folder} ...", flush=True)
-    steps = (
-        ([sys.executable, "-m", "venv", "--clear", str(folder)], "venv"),
-        (
-            [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PINS],
-            "pip",
-        ),
-        ([str(python), "-I", "-c", "import relax"], "import relax"),
-    )
-    for command, name in steps:
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            raise CannotRunError(
-                f"jax-relax could not be installed into {folder}: {name} ended with "
-                f"{''.join(reason)!r}; check that a package index can be reached and try again."
-            )
-        # Empty: ours, but not ready.
-        stamp.touch()
-    stamp.write_text(pins)
-    return python
 
 
 def compare(python: Path, n: int, repeats: int, cores: int) -> dict[str, Any]:
@@ -268,7 +211,7 @@ def relax(python: Path, model: VanillaCF, rows: Rows, folder: Path) -> Iterator[
     )
     with (folder / "errors.txt").open("w") as errors:
         process = subprocess.Popen(
-            [str(python), "-I", str(HERE / "_relax_worker.py"), str(folder / "problem.npz")],
+            [str(python), *ISOLATED, str(HERE / "_relax_worker.py"), str(folder / "problem.npz")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
