@@ -5,10 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from tests.strategies import frames, proposals, schemas
 
 from rocourse.schema import Categorical, Continuous, Recourse, Rows, Schema
-
-from ..strategies import frames, proposals, schemas
 
 
 @st.composite

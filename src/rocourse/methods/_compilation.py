@@ -22,9 +22,9 @@ _OFF = ("off", "0", "false", "no")
 _LEAST_SECONDS = 0.1
 
 # Products of a batch's size are too small to share among cores: XLA's threads cost more than they
-# save, so that one training uses one core, and several trainings run side by side. Wide vectors pay
-# for the element-wise work between the products (docs/performance.md has the figures).
-OPTIONS = {"xla_cpu_multi_thread_eigen": False, "xla_cpu_prefer_vector_width": 512}
+# save, so that one training uses one core, and several trainings run side by side
+# (docs/performance.md has the figures).
+OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
 
 def compiled(function: Function) -> Function:
