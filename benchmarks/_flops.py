@@ -27,9 +27,8 @@ last round retrains only, in 2K and 3K passes: no weights depend on what δ woul
 
 from typing import NamedTuple
 
-import equinox as eqx
-
 from rocourse.networks import Generator, Predictor
+from rocourse.networks._mlp import Linear
 
 
 class Passes(NamedTuple):
@@ -91,6 +90,6 @@ def step_flops(
     return StepFlops(of_predictor, of_generator, 2.0 * rows * multiply_adds)
 
 
-def _over(layers: tuple[eqx.nn.Linear, ...], passes: Passes) -> int:
+def _over(layers: tuple[Linear, ...], passes: Passes) -> int:
     first, *later = (layer.weight.size for layer in layers)
     return passes.first * first + passes.later * sum(later)

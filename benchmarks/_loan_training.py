@@ -13,12 +13,12 @@ from rocourse.methods._batch import Batch, stack_batches
 from rocourse.methods._config import AttackConfig
 from rocourse.methods._state import build_generator, build_predictor
 from rocourse.methods._step import TrainState, new_state, visit_batches
+from rocourse.methods._training import _BATCHES_A_CALL as BATCHES_A_CALL
 from rocourse.methods._training import TrainingPlan
 from rocourse.schema.constraints import ConstraintLayer
 
 GENERATOR = (10,)
 BATCH_SIZE = 128
-BATCHES_A_CALL = 32
 EPSILON = 0.1
 # T and K.
 STEPS, UNROLL = 7, 2
@@ -88,5 +88,5 @@ def loan_training(optimizer: InnerOptimizer) -> LoanTraining:
     batches = stack_batches(
         schema.encode(frame), label.to_numpy(), np.arange(n_rows), BATCH_SIZE, BATCHES_A_CALL
     )
-    state = new_state(predictor, generator, plan.step())
+    state = new_state(predictor, generator, plan.moving)
     return LoanTraining(plan, state, batches, ConstraintLayer.from_schema(schema))

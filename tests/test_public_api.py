@@ -187,6 +187,7 @@ PUBLIC = {
         "Feature",
         "Layout",
         "Recourse",
+        "RowCodes",
         "Rows",
         "Schema",
         "Target",

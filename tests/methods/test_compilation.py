@@ -54,6 +54,13 @@ def test_it_can_be_turned_off_and_yields_to_jax(tmp_path, variables, expected):
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
+    open_to_all = tmp_path / "shared"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    assert told(tmp_path, ROCOURSE_COMPILATION_CACHE=str(open_to_all)) == "None"
+
+
 def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
     (tmp_path / "file").write_text("")
     wish = str(tmp_path / "file" / "folder")

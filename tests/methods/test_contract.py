@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
-from rocourse.methods import METHODS, CounterNet, RoCourseNet, parameter_docs
+from rocourse.methods import (
+    METHODS,
+    CounterNet,
+    RecourseClassifier,
+    RoCourseNet,
+    parameter_docs,
+)
 from rocourse.schema import Schema
 
 from .conftest import SMALL, fit, make_schema, small
@@ -98,6 +104,41 @@ def test_one_applicant_is_told_what_a_table_of_one_row_is_told(model, rows):
                     assert change["to"] == pytest.approx(other["to"], rel=1e-4)
 
 
+def test_generators_answer_one_applicant_without_a_table_and_others_with_one(
+    model, rows, monkeypatch
+):
+    calls = []
+    original = type(model).recourse
+
+    def counting(self, *args, **options):
+        calls.append(args)
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(RecourseClassifier, "recourse", counting)
+    model.recourse_one(rows.iloc[0].to_dict())
+    quick = {"rocoursenet", "counternet", "rocoursenet-random", "cf-model", "robust-cf-model"}
+    assert (calls == []) == (model.method in quick)
+
+
+def test_one_applicant_may_want_one_class_of_many(graded_rocoursenet, graded_loans):
+    features = graded_loans.drop(columns="grade").head(10)
+    for desired in (None, 0, 1):
+        table = graded_rocoursenet.recourse(features, desired=desired).to_records()
+        for record, applicant in zip(table, features.to_dict("records"), strict=True):
+            found = graded_rocoursenet.recourse_one(applicant, desired=desired)
+            for name in ("status", "predicted", "desired", "features_changed"):
+                assert found[name] == record[name]
+
+
+def test_one_applicant_may_name_the_features_in_any_order(loans):
+    features = loans.drop(columns="grade")
+    model = CounterNet(**(SMALL | {"epochs": 1})).fit(features, loans["grade"])
+    applicant = dict(reversed(features.iloc[0].to_dict().items()))
+    assert model.recourse_one(applicant)["status"] in ("found", "not_found")
+    with pytest.warns(UserWarning, match="income"):
+        model.recourse_one(applicant | {"income": 1e4})
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -122,6 +163,14 @@ def test_an_applicant_without_a_feature_or_with_a_strange_wish_is_refused(fitted
     del applicant["age"]
     with pytest.raises(DataError, match="'age' is in the schema but missing"):
         fitted("rocoursenet").recourse_one(applicant)
+
+
+def test_one_applicant_is_answered_by_weights_put_in_by_hand(loans, rows):
+    applicant = rows.iloc[0].to_dict()
+    model, other = fit(CounterNet, loans, epochs=1), fit(CounterNet, loans, epochs=3)
+    model.recourse_one(applicant)
+    model.predictor_, model.generator_ = other.predictor_, other.generator_
+    assert model.recourse_one(applicant) == other.recourse_one(applicant)
 
 
 def test_one_applicant_is_answered_by_the_newest_weights_and_after_a_copy(loans, rows):

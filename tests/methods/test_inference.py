@@ -1,5 +1,6 @@
 """Blocks of a few fixed sizes: what is compiled, and that nothing depends on them."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +29,7 @@ def model(loans):
 @pytest.fixture(scope="module")
 def many(model):
     """More rows than two of the largest blocks."""
-    frame = make_loans(9000, seed=5).drop(columns="grade")
+    frame = make_loans(17000, seed=5).drop(columns="grade")
     inside = {f.name: frame[f.name].clip(f.low, f.high) for f in model.schema_.continuous}
     return model.schema_.encode(frame.assign(**inside))
 
@@ -43,7 +44,7 @@ def test_one_shape_is_compiled_for_a_call_whatever_its_length(model, many, monke
 
     monkeypatch.setattr(_inference, "hard_recourses", counting)
     target = np.zeros(len(many), np.int64)
-    for n in (9000, 8193, 4097, 600, 4096):
+    for n in (17000, 8193, 4097, 600, 8192):
         rows = many[:n]
         propose_rows(model.predictor_, model.generator_, rows, target[:n], model._constraints)
     assert len(shapes) == 1
@@ -54,7 +55,7 @@ def test_rows_are_told_the_same_in_blocks_of_any_size(model, many):
     shares = predict_probabilities(model.predictor_, many, model.schema_.layout)
     told = propose_rows(model.predictor_, model.generator_, many, target, model._constraints)
     assert len(shares) == len(told) == len(many)
-    for start, stop in ((0, 1), (4090, 4100), (8990, 9000), (0, 500), (3000, 8000)):
+    for start, stop in ((0, 1), (8180, 8200), (16990, 17000), (0, 500), (3000, 9000)):
         part = many[start:stop]
         np.testing.assert_allclose(
             predict_probabilities(model.predictor_, part, model.schema_.layout),
@@ -80,3 +81,24 @@ def test_a_table_of_any_length_gives_one_answer_a_row(model, loans):
     table = pd.concat([loans.drop(columns="grade")] * 11, ignore_index=True)
     found = model.recourse(table)
     np.testing.assert_array_equal(found.status[:400], found.status[-400:])
+
+
+@pytest.mark.parametrize("kept", [["income", "debt"], ["job", "region"]])
+@pytest.mark.parametrize("n", [5, 600, 9000])
+def test_features_may_be_all_numbers_or_all_categories(loans, kept, n):
+    model = CounterNet(epochs=1, batch_size=64, random_state=0).fit(loans[kept], loans["grade"])
+    table = pd.concat([loans[kept]] * (n // len(loans) + 1), ignore_index=True)[:n]
+    shares = model.predict_proba(table)
+    assert shares.shape == (n, 2)
+    assert shares.flags.writeable
+    assert len(model.recourse(table)) == n
+
+
+def test_training_and_answers_work_where_floats_are_double(loans):
+    with jax.enable_x64(True):
+        model = CounterNet(
+            schema=make_schema(loans), encoder_widths=(5, 4), epochs=1, random_state=0
+        ).fit(loans.drop(columns="grade"), loans["grade"])
+        found = model.recourse(loans.drop(columns="grade").head(5))
+    assert len(found) == 5
+    assert np.isfinite(model.history_[0]["robust_validity"])

@@ -46,7 +46,7 @@ def set_up(frame, model, n=64):
     rows = schema.encode(frame.drop(columns="grade"))[np.arange(n)]
     labels = frame["grade"].to_numpy()[:n].astype(np.int32)
     batch = Batch(rows.continuous, rows.categories, labels, np.ones(n, np.float32))
-    return new_state(predictor, generator, step), batch, constraints, (step, plan.rates())
+    return new_state(predictor, generator, step.moving), batch, constraints, (step, plan.rates())
 
 
 def moved(before, after):

@@ -12,6 +12,7 @@ def test_public_names_are_pinned():
         "Layout",
         "NEGLIGIBLE_CHANGE",
         "Recourse",
+        "RowCodes",
         "Rows",
         "Schema",
         "Target",

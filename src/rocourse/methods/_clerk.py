@@ -5,21 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from rocourse.methods._inference import RowEngine
-from rocourse.schema import Schema, features_changed, proximity
+from rocourse.methods._inference import Networks, RowEngine
+from rocourse.schema import Schema
 
 
 class Clerk:
     """Answers one applicant at a time, with what `recourse` says to a table of one row."""
 
-    def __init__(self, schema: Schema, classes: np.ndarray, engine: RowEngine) -> None:
-        self._codec, self._layout = schema.row_codec, schema.layout
-        self._engine = engine
+    def __init__(self, schema: Schema, classes: np.ndarray, networks: Networks) -> None:
+        self._codec = schema.row_codec
+        self._networks = networks
+        self._engine = RowEngine(networks, schema.layout)
         self._classes: list[Any] = classes.tolist()
         self._positions = {label: index for index, label in enumerate(self._classes)}
         assert schema.target is not None
         # The other class of two, or the favourable one of many.
         self._usual = -1 if len(classes) == 2 else self._positions[schema.target.favourable]
+
+    def serves(self, networks: Networks) -> bool:
+        """Whether these are the networks that answers come from."""
+        return all(ours is theirs for ours, theirs in zip(self._networks, networks, strict=True))
 
     def record(self, applicant: Mapping[str, Any], desired: Any) -> dict[str, Any] | None:
         """The record of one row; None unless the row and the wish are beyond doubt."""
@@ -27,23 +32,22 @@ class Clerk:
         row = self._codec.encode(applicant)
         if row is None or wanted is None:
             return None
-        answer = self._engine.answer(row.rows, wanted)
+        answer = self._engine.answer(row.codes, wanted)
         needed = answer.target != answer.predicted
-        settled = self._codec.settle(row, answer.proposed) if needed else row.rows
+        settled = self._codec.settle(row, answer.proposed) if needed else row.codes
         shares = self._engine.probabilities(settled)
         found = int(np.argmax(shares)) == answer.target
         status = ("found" if found else "not_found") if needed else "not_needed"
+        changes = self._codec.changes(applicant, row.codes, settled)
         return {
             "index": 0,
             "status": status,
             "predicted": self._classes[answer.predicted],
             "desired": self._classes[answer.target],
             "probability": float(shares[answer.target]),
-            "proximity": float(proximity(row.rows, settled, self._layout)[0]),
-            "features_changed": int(features_changed(row.rows, settled)[0]),
-            "changes": (
-                self._codec.changes(applicant, row.rows, settled) if status == "found" else []
-            ),
+            "proximity": self._codec.proximity(row.codes, settled),
+            "features_changed": len(changes),
+            "changes": changes if status == "found" else [],
         }
 
     def _position(self, desired: Any) -> int | None:

@@ -17,7 +17,7 @@ import platformdirs
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 CACHE_VARIABLE = "ROCOURSE_COMPILATION_CACHE"
-_OFF = ("off", "0", "false", "no")
+_ON, _OFF = ("", "on", "1", "true", "yes"), ("off", "0", "false", "no")
 # Whatever takes longer to compile is kept; JAX itself would keep what takes a second.
 _LEAST_SECONDS = 0.1
 
@@ -25,6 +25,13 @@ _LEAST_SECONDS = 0.1
 # save, so that one training uses one core, and several trainings run side by side
 # (docs/performance.md has the figures).
 OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def compiled(function: Function) -> Function:
@@ -37,17 +44,21 @@ def compiled(function: Function) -> Function:
 def keep_compiled_code() -> None:
     """Tells JAX where to keep compiled code, unless someone has told it already."""
     wish = os.environ.get(CACHE_VARIABLE, "")
+    usual = platformdirs.user_cache_path("rocourse") / "jax"
     # JAX's configuration has no types.
     config: Any = jax.config
     if wish.lower() in _OFF or config.jax_compilation_cache_dir is not None:
         return
-    folder = Path(wish).expanduser() if wish else platformdirs.user_cache_path("rocourse") / "jax"
+    folder = usual if wish.lower() in _ON else Path(wish).expanduser()
     try:
-        # Compiled code is run as it is found: nobody else may write there.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
     except OSError:
         # Nothing but time is lost without it, and a home that cannot be written to is common where
         # services run.
+        return
+    # Compiled code is run as it is found: a folder that others can write to is not used.
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         return
     config.update("jax_compilation_cache_dir", str(folder))
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:

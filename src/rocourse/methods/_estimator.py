@@ -191,14 +191,11 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
             applicant: The value of each feature by its name.
             desired: As for `recourse`.
         """
-        record = self._quick_record(applicant, desired)
-        if record is None:
-            record = self.recourse(pd.DataFrame([dict(applicant)]), desired=desired).to_records()[0]
-        return record
-
-    def _quick_record(self, applicant: Mapping[str, Any], desired: Any) -> dict[str, Any] | None:
-        """The record without a table; None where that cannot be, or the row is not beyond doubt."""
-        return None
+        check_is_fitted(self)
+        # In the order of the features, which is asked for where the schema was inferred.
+        known = {name: applicant[name] for name in self.schema_.names if name in applicant}
+        table = pd.DataFrame([known | dict(applicant)])
+        return self.recourse(table, desired=desired).to_records()[0]
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""

@@ -3,12 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from rocourse.attack import Attacker, InnerOptimizer, Norm
 from rocourse.methods._builders import FeedForward
@@ -27,7 +25,7 @@ from rocourse.methods._config import (
     require_number,
 )
 from rocourse.methods._estimator import Header, RecourseClassifier, Tensors
-from rocourse.methods._inference import RowEngine, propose_rows
+from rocourse.methods._inference import propose_rows
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._post_hoc import PostHocMethod
 from rocourse.methods._state import build_generator, named_tensors, restore
@@ -86,20 +84,21 @@ class GeneratorMethod(LearnedGenerator, RecourseClassifier):
         assert self.predictor_ is not None
         return propose_rows(self.predictor_, self.generator_, rows, target, self._constraints)
 
-    def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
-        """Learns to predict and to give recourse; see `RecourseClassifier.fit`."""
-        self._clerk = None
-        return super().fit(X, y, on_epoch=on_epoch)
+    def recourse_one(self, applicant: Mapping[str, Any], *, desired: Any = None) -> dict[str, Any]:
+        """Says what a single applicant must change, without a table where the row allows it."""
+        record = None
+        predictor = getattr(self, "predictor_", None)
+        if predictor is not None and self._asks_networks_alone():
+            networks = (predictor, self.generator_, self._constraints)
+            if self._clerk is None or not self._clerk.serves(networks):
+                self._clerk = Clerk(self.schema_, self.classes_, networks)
+            record = self._clerk.record(applicant, desired)
+        return super().recourse_one(applicant, desired=desired) if record is None else record
 
-    def _quick_record(self, applicant: Mapping[str, Any], desired: Any) -> dict[str, Any] | None:
-        if self._clerk is None:
-            check_is_fitted(self)
-            if type(self)._propose is not GeneratorMethod._propose:
-                return None
-            assert self.predictor_ is not None
-            engine = RowEngine(self.predictor_, self.generator_, self._constraints)
-            self._clerk = Clerk(self.schema_, self.classes_, engine)
-        return self._clerk.record(applicant, desired)
+    def _asks_networks_alone(self) -> bool:
+        """Whether a recourse is what the generator proposes, judged by the predictor."""
+        ways = ("_propose", "_probabilities", "_targets", "_encode", "recourse")
+        return all(getattr(type(self), way) is getattr(GeneratorMethod, way) for way in ways)
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled code cannot be copied; it is found again when it is needed.

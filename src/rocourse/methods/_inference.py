@@ -1,6 +1,5 @@
 """Compiled prediction and generation on blocks of a few fixed sizes, and on single rows."""
 
-import os
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -12,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.methods._compilation import OPTIONS
+from rocourse.methods._compilation import OPTIONS, available_cores
 from rocourse.methods._recourses import hard_recourses
 from rocourse.networks import Predictor, RecourseGenerator, probabilities
-from rocourse.schema import Layout, Rows
+from rocourse.schema import Layout, RowCodes, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
 
 # Any number of rows runs in blocks of one of these sizes, the last one filled up: at most four
 # shapes are ever compiled for a model, and one for a call.
-_BLOCK_SIZES = (1, 32, 512, 4096)
+_BLOCK_SIZES = (1, 32, 512, 8192)
 # What is computed at once. The hidden layers of so many rows stay in a core's own cache.
 _COLUMNS_AT_ONCE = 512
 
@@ -86,7 +85,8 @@ def _few_at_once(function: Callable[..., Any], *columns: Array) -> Any:
         return function(*columns)
 
     def split(array: Array) -> Array:
-        return jnp.moveaxis(array.reshape(*array.shape[:-1], -1, _COLUMNS_AT_ONCE), -2, 0)
+        parts = array.reshape(*array.shape[:-1], n // _COLUMNS_AT_ONCE, _COLUMNS_AT_ONCE)
+        return jnp.moveaxis(parts, -2, 0)
 
     def join(array: Array) -> Array:
         array = jnp.moveaxis(array, 0, -2)
@@ -108,11 +108,12 @@ def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> li
         outputs = run(*(_filled(part, size) for part in parts))
         return [np.asarray(output)[: stop - start] for output in outputs]
 
-    blocks = list(_blocks(len(columns[0])))
-    if len(blocks) == 1:
-        return one(blocks[0])
-    with ThreadPoolExecutor(min(len(blocks), _n_cores())) as threads:
-        parts = list(threads.map(one, blocks))
+    first, *others = _blocks(len(columns[0]))
+    # One block by itself: what has to be compiled is compiled before there are threads.
+    parts = [one(first)]
+    if others:
+        with ThreadPoolExecutor(min(len(others), available_cores())) as threads:
+            parts += threads.map(one, others)
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
@@ -128,8 +129,7 @@ def _filled(part: np.ndarray, size: int) -> np.ndarray:
     return part[np.resize(np.arange(len(part)), size)]
 
 
-def _n_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+Networks = tuple[Predictor, RecourseGenerator, ConstraintLayer]
 
 
 class Answer(NamedTuple):
@@ -137,43 +137,45 @@ class Answer(NamedTuple):
 
     predicted: int
     target: int
-    proposed: Rows
+    proposed: RowCodes
 
 
 class RowEngine:
     """The networks of one model, ready to be asked about one row at a time."""
 
-    def __init__(
-        self, predictor: Predictor, generator: RecourseGenerator, constraints: ConstraintLayer
-    ) -> None:
-        self._answer = _bound(_answer, (predictor, generator, constraints))
-        self._judge = _bound(_predict, (predictor,), constraints.layout)
+    def __init__(self, networks: Networks, layout: Layout) -> None:
+        self._layout = layout
+        self._answer = _bound(_answer, networks)
+        self._predict = _bound(_predict, networks[:1], layout)
 
-    def answer(self, row: Rows, wanted: int) -> Answer:
+    def answer(self, row: RowCodes, wanted: int) -> Answer:
         """Prediction and proposal for a row; -1 wants the other class of two."""
-        found = self._answer(row.continuous, row.categories, np.asarray([wanted], np.int32))
-        (predicted,), (target,), values, codes = map(np.asarray, found)
-        return Answer(int(predicted), int(target), Rows(values, codes))
+        asked = np.asarray([wanted], np.int32)
+        found = np.asarray(self._answer(*self._arrays(row), asked)).tolist()
+        cut = 2 + self._layout.n_continuous
+        codes = RowCodes(tuple(found[2:cut]), tuple(int(code) for code in found[cut:]))
+        return Answer(int(found[0]), int(found[1]), codes)
 
-    def probabilities(self, row: Rows) -> np.ndarray:
+    def probabilities(self, row: RowCodes) -> np.ndarray:
         """Class probabilities of a row, `[n_classes]`."""
-        (shares,) = self._judge(row.continuous, row.categories)
+        (shares,) = self._predict(*self._arrays(row))
         of_row: np.ndarray = np.asarray(shares)[0]
         return of_row
 
+    def _arrays(self, row: RowCodes) -> tuple[np.ndarray, np.ndarray]:
+        values = np.asarray(row.values, np.float32).reshape(1, -1)
+        return values, np.asarray(row.categories, self._layout.category_dtype).reshape(1, -1)
 
-def _answer(
-    model: tuple[Predictor, RecourseGenerator, ConstraintLayer],
-    continuous: Array,
-    categories: Array,
-    wanted: Array,
-) -> tuple[Array, ...]:
-    predictor, generator, constraints = model
+
+def _answer(networks: Networks, continuous: Array, categories: Array, wanted: Array) -> Array:
+    """All in one vector of float32, since fetching many arrays takes longer than making them."""
+    predictor, generator, constraints = networks
     x = expand(continuous.T, categories.T, constraints.layout)
     predicted = jnp.argmax(probabilities(predictor(x)), axis=0)
     target = jnp.where(wanted < 0, 1 - predicted, wanted)
     values, codes = hard_recourses(predictor, generator, x, target, constraints)
-    return predicted, target, values.T, codes.T.astype(categories.dtype)
+    parts = (predicted, target, values[:, 0], codes[:, 0])
+    return jnp.concatenate([part.astype(jnp.float32) for part in parts])
 
 
 def _bound(function: Callable[..., Any], model: Any, *fixed: Hashable) -> Callable[..., Any]:

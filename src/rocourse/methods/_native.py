@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import numpy as np
 from jax import Array
 
+from rocourse.methods._compilation import compiled
 from rocourse.methods._inference import in_blocks
 from rocourse.networks import Predictor, probabilities
 
@@ -39,12 +39,12 @@ class NativeModel:
         return found, gradient
 
 
-@eqx.filter_jit
+@compiled
 def _probabilities(predictor: Predictor, x: Array) -> Array:
-    return jax.vmap(lambda row: probabilities(predictor(row)))(x)
+    return probabilities(predictor(x.T)).T
 
 
-@eqx.filter_jit
+@compiled
 def _slopes(predictor: Predictor, x: Array, target: Array) -> tuple[Array, Array]:
     def share(row: Array, wanted: Array) -> Array:
         return probabilities(predictor(row))[wanted]

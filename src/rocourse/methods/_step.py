@@ -6,7 +6,7 @@ training) or stands still (post hoc), and the attack whose shifted predictor jud
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -44,7 +44,8 @@ class TrainState(NamedTuple):
 class StepConfig(NamedTuple):
     """What is fixed when the step is compiled; its weights and rates are not looked at.
 
-    `attack` is what the generator is trained against, `probe` what measures it.
+    `attack` is what the generator is trained against, and what measures it; where there is none,
+    `probe` measures.
     """
 
     moving: Moving
@@ -105,12 +106,12 @@ def optimizer(rate: Array | float) -> optax.GradientTransformation:
 
 
 def new_state(
-    predictor: Predictor, generator: RecourseGenerator | None, config: StepConfig
+    predictor: Predictor, generator: RecourseGenerator | None, moving: Moving
 ) -> TrainState:
     """Fresh optimiser states for given weights."""
 
     def moments(module: object, still: Moving) -> optax.OptState | None:
-        if config.moving == still:
+        if moving == still:
             return None
         # The state does not depend on the rate.
         return optimizer(0.0).init(eqx.filter(module, eqx.is_inexact_array))
@@ -265,20 +266,27 @@ def visit_batch(
 def _when(predicate: Array, then: Callable[[], Result], otherwise: Result) -> Result:
     """`then()` where the predicate holds, else `otherwise`; what is not asked for is not run."""
     arrays, rest = eqx.partition(otherwise, eqx.is_array)
-    chosen = jax.lax.cond(predicate, lambda: eqx.filter(then(), eqx.is_array), lambda: arrays)
+
+    def alike() -> Any:
+        # Where floats are double by default, some of them come out wider than they went in.
+        made = eqx.filter(then(), eqx.is_array)
+        return jax.tree.map(lambda new, old: new.astype(old.dtype), made, arrays)
+
+    chosen = jax.lax.cond(predicate, alike, lambda: arrays)
     result: Result = eqx.combine(chosen, rest)
     return result
 
 
 def _no_losses(config: StepConfig) -> StepLosses:
-    prediction = None if config.moving == "generator" else jnp.zeros(())
-    recourse = None if config.moving == "predictor" else jnp.zeros(())
+    zero = jnp.zeros((), jnp.float32)
+    prediction = None if config.moving == "generator" else zero
+    recourse = None if config.moving == "predictor" else zero
     return StepLosses(prediction, recourse, recourse)
 
 
 def _no_figures(config: StepConfig) -> Figures:
     kind = PredictionFigures if config.moving == "predictor" else RecourseFigures
-    return kind(*(jnp.zeros(()) for _ in kind._fields))
+    return kind(*(jnp.zeros((), jnp.float32) for _ in kind._fields))
 
 
 def _move_predictor(

@@ -1,7 +1,7 @@
 """Training: epochs over shuffled batches, held-out figures, stopping."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -70,12 +70,12 @@ class TrainingPlan(NamedTuple):
         predictor = replace(self.predictor, lambda_1=1.0)
         if self.recourse is None:
             return StepConfig(self.moving, predictor, None, None, None)
+        attacker = replace(self.recourse.attacker, rate=1.0)
         return StepConfig(
             self.moving,
             predictor,
             replace(self.recourse.objective, lambda_2=1.0, lambda_3=1.0),
-            None if self.recourse.attack is None else replace(self.recourse.attack, rate=1.0),
-            replace(self.recourse.attacker, rate=1.0),
+            *((attacker, None) if self.recourse.attack is not None else (None, attacker)),
         )
 
     def rates(self) -> Rates:
@@ -124,12 +124,12 @@ def train(
         constraints.layout,
         n_classes,
         plan.build,
-        plan.step(),
+        plan.moving,
+        plan.step().predictor,
         predictor,
     )
     course = _Course(rows, labels, constraints, plan, _batch_size(len(training), plan))
-    measured = held_out if len(held_out) else training
-    measured = measured[: min(_MEASURED_ROWS, _BATCHES_A_CALL * course.size)]
+    measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
 
     history: list[EpochRecord] = []
     best, best_score, best_epoch = state, math.inf, 0
@@ -162,18 +162,19 @@ def _begin(
     layout: Layout,
     n_classes: int,
     build: GeneratorBuilder | None,
-    step: StepConfig,
+    moving: Moving,
+    config: PredictorConfig,
     predictor: Predictor | None,
 ) -> tuple[TrainState, jax.Array, jax.Array]:
     """Starting weights where none are given, fresh optimisers, keys for learning and measuring."""
     network_key, learning_key, measuring_key = jax.random.split(jax.random.key(seed), 3)
     predictor_key, generator_key = jax.random.split(network_key)
     if predictor is None:
-        predictor = build_predictor(layout, n_classes, step.predictor, key=predictor_key)
+        predictor = build_predictor(layout, n_classes, config, key=predictor_key)
     generator = None
     if build is not None:
         generator = build_generator(predictor, layout, build, key=generator_key)
-    return new_state(predictor, generator, step), learning_key, measuring_key
+    return new_state(predictor, generator, moving), learning_key, measuring_key
 
 
 def _hold_out(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -211,10 +212,9 @@ class _Course(NamedTuple):
         """Goes through the rows once; the mean losses by the names of the history."""
         n_batches = math.ceil(len(order) / self.size)
         sums: list[StepLosses] = []
-        for first in range(0, n_batches, _BATCHES_A_CALL):
-            chosen = order[first * self.size : (first + _BATCHES_A_CALL) * self.size]
+        for first, some in self._calls(order):
             state, losses, _ = self._visit(
-                state, chosen, epsilon, place=(epoch, first), learning=True, key=key
+                state, some, epsilon, place=(epoch, first), learning=True, key=key
             )
             sums.append(losses)
         columns = zip(*jax.device_get(sums), strict=True)
@@ -229,12 +229,24 @@ class _Course(NamedTuple):
         """Figures on held-out rows under the full ε, by the names of the history."""
         recourse = self.plan.recourse
         epsilon = 0.0 if recourse is None else recourse.epsilon
-        _, _, figures = self._visit(state, indices, epsilon, place=(0, 0), learning=False, key=key)
+        sums: list[Figures] = []
+        for first, some in self._calls(indices):
+            _, _, figures = self._visit(
+                state, some, epsilon, place=(0, first), learning=False, key=key
+            )
+            sums.append(figures)
+        columns = zip(*jax.device_get(sums), strict=True)
         return {
-            f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(value)
+            f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(np.sum(column))
             / len(indices)
-            for name, value in jax.device_get(figures)._asdict().items()
+            for name, column in zip(sums[0]._fields, columns, strict=True)
         }
+
+    def _calls(self, indices: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """The rows of each call of compiled code, with the number of its first batch."""
+        rows = _BATCHES_A_CALL * self.size
+        for first in range(0, len(indices), rows):
+            yield first // self.size, indices[first : first + rows]
 
     def _visit(
         self,

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack, affine, dropout_factors
+from rocourse.networks._mlp import HiddenStack, Linear, dropout_factors
 from rocourse.networks._proposal import (
     GeneratorKind,
     GeneratorShape,
@@ -30,7 +30,7 @@ class Generator(eqx.Module):
     """
 
     hidden: HiddenStack
-    output: eqx.nn.Linear
+    output: Linear
     inputs: tuple[GeneratorInput, ...] = eqx.field(static=True)
     layout: Layout = eqx.field(static=True)
     kind: GeneratorKind = eqx.field(static=True)
@@ -73,5 +73,5 @@ class Generator(eqx.Module):
     def __call__(self, request: Request, random: Array | None = None) -> Proposal:
         """Proposes a recourse for one row, or for many as columns."""
         seen = jnp.concatenate([getattr(request, part) for part in self.inputs])
-        raw = affine(self.output, self.hidden(seen, dropout_factors(random, self.dropout)))
+        raw = self.output(self.hidden(seen, dropout_factors(random, self.dropout)))
         return propose(raw, request, self.layout, kind=self.kind)

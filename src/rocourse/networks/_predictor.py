@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack, affine
+from rocourse.networks._mlp import HiddenStack, Linear, linear_layers
 
 
 def probabilities(logits: Array) -> Array:
@@ -24,7 +24,7 @@ class Predictor(eqx.Module):
 
     encoder: HiddenStack
     head: HiddenStack
-    output: eqx.nn.Linear
+    output: Linear
     n_classes: int = eqx.field(static=True)
 
     def __init__(
@@ -41,7 +41,7 @@ class Predictor(eqx.Module):
         self.head = HiddenStack(self.encoder.width, head, key=head_key)
         self.n_classes = n_classes
         n_logits = 1 if n_classes == 2 else n_classes
-        self.output = eqx.nn.Linear(self.head.width, n_logits, key=output_key)
+        (self.output,) = linear_layers((self.head.width, n_logits), key=output_key)
 
     @property
     def units(self) -> int:
@@ -54,7 +54,7 @@ class Predictor(eqx.Module):
         `kept` holds the dropout factors, if any, of the same form.
         """
         _, hidden = self.embed(x, kept)
-        return affine(self.output, hidden)
+        return self.output(hidden)
 
     def embed(self, x: Array, kept: Array | None = None) -> tuple[Array, Array]:
         """The encoder's output z and the head's last hidden layer p, of one row or of columns."""

@@ -6,12 +6,12 @@ A generator is an Equinox module that is called as `generator(request, random)` 
 
 from typing import Literal, NamedTuple, Protocol, get_args
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rocourse.networks._mlp import Linear, linear_layers
 from rocourse.schema import Layout
 from rocourse.schema.constraints import Limits
 
@@ -91,11 +91,9 @@ def takes_columns(generator: RecourseGenerator) -> bool:
     return bool(getattr(generator, "takes_columns", False))
 
 
-def output_layer(
-    in_width: int, layout: Layout, kind: GeneratorKind, *, key: Array
-) -> eqx.nn.Linear:
+def output_layer(in_width: int, layout: Layout, kind: GeneratorKind, *, key: Array) -> Linear:
     """The last layer of a generator, for `propose`; an untrained `edit` proposes no change."""
-    layer = eqx.nn.Linear(in_width, layout.width, key=key)
+    (layer,) = linear_layers((in_width, layout.width), key=key)
     return jax.tree.map(jnp.zeros_like, layer) if kind == "edit" else layer
 
 

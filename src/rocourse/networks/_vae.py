@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rocourse.networks._mlp import HiddenStack, affine
+from rocourse.networks._mlp import HiddenStack, Linear, linear_layers
 from rocourse.networks._proposal import (
     GeneratorKind,
     GeneratorShape,
@@ -26,9 +26,9 @@ class VAEGenerator(eqx.Module):
     """Encoder on [x, y'] to a normal distribution of codes, decoder on [code, y'] to a recourse."""
 
     encoder: HiddenStack
-    moments: eqx.nn.Linear
+    moments: Linear
     decoder: HiddenStack
-    output: eqx.nn.Linear
+    output: Linear
     layout: Layout = eqx.field(static=True)
     kind: GeneratorKind = eqx.field(static=True)
     kl_weight: float = eqx.field(static=True)
@@ -48,7 +48,7 @@ class VAEGenerator(eqx.Module):
         encoder_key, moments_key, decoder_key, output_key = jax.random.split(key, 4)
         in_width = shape.layout.width + shape.n_classes
         self.encoder = HiddenStack(in_width, widths, key=encoder_key)
-        self.moments = eqx.nn.Linear(self.encoder.width, 2 * latent, key=moments_key)
+        (self.moments,) = linear_layers((self.encoder.width, 2 * latent), key=moments_key)
         self.decoder = HiddenStack(latent + shape.n_classes, widths[::-1], key=decoder_key)
         self.output = output_layer(self.decoder.width, shape.layout, kind, key=output_key)
         self.layout = shape.layout
@@ -69,12 +69,12 @@ class VAEGenerator(eqx.Module):
             # The normal quantile of a uniform draw; its ends would be infinite.
             noise = jax.scipy.special.ndtri(jnp.clip(random, 1e-6, 1.0 - 1e-6))
             code = mean + jnp.sqrt(variance) * noise
-        raw = affine(self.output, self.decoder(jnp.concatenate([code, request.target])))
+        raw = self.output(self.decoder(jnp.concatenate([code, request.target])))
         penalty = self.kl_weight * normal_divergence(mean, variance)
         return propose(raw, request, self.layout, kind=self.kind, penalty=penalty)
 
     def code(self, request: Request) -> tuple[Array, Array]:
         """Mean and variance (between 0.5 and 1.5) of a row's code."""
         hidden = self.encoder(jnp.concatenate([request.x, request.target]))
-        mean, spread = jnp.split(affine(self.moments, hidden), 2)
+        mean, spread = jnp.split(self.moments(hidden), 2)
         return mean, 0.5 + jax.nn.sigmoid(spread)

@@ -10,6 +10,7 @@ from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._recourse import Recourse
+from rocourse.schema._row import RowCodes
 from rocourse.schema._schema import Schema
 from rocourse.schema._settle import NEGLIGIBLE_CHANGE
 
@@ -21,6 +22,7 @@ __all__ = [
     "Feature",
     "Layout",
     "Recourse",
+    "RowCodes",
     "Rows",
     "Schema",
     "Target",

@@ -153,7 +153,7 @@ class Schema:
     @cached_property
     def row_codec(self) -> RowCodec:
         """What encodes and settles single rows, without a table around them."""
-        return RowCodec(self.features, self.layout)
+        return RowCodec(self.features)
 
     def __getitem__(self, name: str) -> Feature:
         for feature in self.features:

@@ -154,8 +154,9 @@ def _group_sums(values: Array, layout: Layout) -> Array:
     """
     group, _ = _columns(layout)
     members = (group[:, None] == np.arange(len(layout.group_sizes))).astype(np.float32)
-    sums: Array = members @ (members.T @ values)
-    return sums
+    # Exactly, also where products are made of shorter numbers by default.
+    sums = jnp.matmul(members.T, values, precision="highest")
+    return jnp.matmul(members, sums, precision="highest")
 
 
 def _along(vector: Array | np.ndarray, like: Array) -> Array | np.ndarray:

@@ -1,6 +1,5 @@
 """Any number of rows through functions that are compiled for a few block sizes."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
@@ -10,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rocourse.methods._compilation import available_cores
 from rocourse.schema import Rows
 
 LANES = 32
@@ -73,7 +73,7 @@ def in_blocks(
         return values, codes.astype(rows.categories.dtype)
 
     starts = range(0, len(rows), sizes[-1])
-    threads = min(_cores(), len(starts) - 1) if side_by_side else 1
+    threads = min(available_cores(), len(starts) - 1) if side_by_side else 1
     if threads < 2:
         parts = [proposals(start) for start in starts]
     else:
@@ -84,13 +84,6 @@ def in_blocks(
     nothing = rows.continuous[:0], rows.categories[:0]
     continuous, categories = zip(nothing, *parts, strict=True)
     return Rows(np.concatenate(continuous), np.concatenate(categories))
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def fill_lanes(columns: Columns) -> Columns:
