@@ -159,6 +159,7 @@ PUBLIC = {
     },
     "rocourse.networks": {
         "GENERATORS",
+        "LEAK",
         "Generator",
         "GeneratorBuilder",
         "GeneratorInput",

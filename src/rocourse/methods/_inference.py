@@ -13,7 +13,7 @@ from jax import Array
 
 from rocourse.methods._compilation import OPTIONS, available_cores
 from rocourse.methods._recourses import hard_recourses
-from rocourse.networks import Predictor, RecourseGenerator, probabilities
+from rocourse.networks import LEAK, Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, RowCodes, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
 
@@ -129,6 +129,9 @@ def _filled(part: np.ndarray, size: int) -> np.ndarray:
     return part[np.resize(np.arange(len(part)), size)]
 
 
+# Of two classes, the unfavourable one: softmax of (0, z) is the sigmoid of z.
+_NO_LOGIT = np.zeros(1, np.float32)
+
 Networks = tuple[Predictor, RecourseGenerator, ConstraintLayer]
 
 
@@ -146,7 +149,10 @@ class RowEngine:
     def __init__(self, networks: Networks, layout: Layout) -> None:
         self._layout = layout
         self._answer = _bound(_answer, networks)
-        self._predict = _bound(_predict, networks[:1], layout)
+        predictor = networks[0]
+        layers = (*predictor.encoder.layers, *predictor.head.layers, predictor.output)
+        self._layers = [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in layers]
+        self._starts = layout.n_continuous + np.cumsum((0, *layout.group_sizes))[:-1]
 
     def answer(self, row: RowCodes, wanted: int) -> Answer:
         """Prediction and proposal for a row; -1 wants the other class of two."""
@@ -157,10 +163,23 @@ class RowEngine:
         return Answer(int(found[0]), int(found[1]), codes)
 
     def probabilities(self, row: RowCodes) -> np.ndarray:
-        """Class probabilities of a row, `[n_classes]`."""
-        (shares,) = self._predict(*self._arrays(row))
-        of_row: np.ndarray = np.asarray(shares)[0]
-        return of_row
+        """Class probabilities of a row, `[n_classes]`.
+
+        By NumPy: for so few numbers a call of compiled code takes several times as long.
+        """
+        x = np.zeros(self._layout.width, np.float32)
+        x[: len(row.values)] = row.values
+        x[self._starts + row.categories] = 1.0
+        *hidden, (weight, bias) = self._layers
+        for w, b in hidden:
+            x = w @ x + b
+            x = np.maximum(x, LEAK * x)
+        logits = weight @ x + bias
+        if len(logits) == 1:
+            logits = np.concatenate([_NO_LOGIT, logits])
+        raised = np.exp(logits - logits.max())
+        shares: np.ndarray = raised / raised.sum()
+        return shares
 
     def _arrays(self, row: RowCodes) -> tuple[np.ndarray, np.ndarray]:
         values = np.asarray(row.values, np.float32).reshape(1, -1)

@@ -5,7 +5,7 @@ A generator of your own is an Equinox module with the signature of `RecourseGene
 """
 
 from rocourse.networks._generator import Generator, GeneratorInput
-from rocourse.networks._mlp import HiddenStack, draw_dropout_factors, dropout_factors
+from rocourse.networks._mlp import LEAK, HiddenStack, draw_dropout_factors, dropout_factors
 from rocourse.networks._predictor import Predictor, probabilities
 from rocourse.networks._proposal import (
     GENERATORS,
@@ -24,6 +24,7 @@ from rocourse.networks._vae import VAEGenerator, normal_divergence
 
 __all__ = [
     "GENERATORS",
+    "LEAK",
     "Generator",
     "GeneratorBuilder",
     "GeneratorInput",

@@ -8,6 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+# The slope of the rectifiers below zero.
+LEAK = 0.01
+
 
 class Linear(eqx.Module):
     """W x + b, for one row `[in_width]` or for many as columns `[in_width, n]`.
@@ -71,7 +74,7 @@ class HiddenStack(eqx.Module):
         """
         start = 0
         for layer in self.layers:
-            x = jax.nn.leaky_relu(layer(x))
+            x = jax.nn.leaky_relu(layer(x), LEAK)
             if kept is not None:
                 stop = start + x.shape[0]
                 x = x * kept[start:stop]
