@@ -34,6 +34,7 @@ from _peak_memory import bare_interpreter_bytes
 
 import rocourse
 from rocourse import CounterNet
+from rocourse.cli._batch_size import even_size
 from rocourse.cli._rows import BATCH_ROWS
 from rocourse.cli._table_writers import new_table
 
@@ -76,7 +77,7 @@ def main() -> None:
         record = {
             "rows": options.rows,
             "table": options.table,
-            "batch_rows": BATCH_ROWS,
+            "batch_rows": even_size(options.rows, BATCH_ROWS),
             "cores": options.cores,
             "versions": {
                 "rocourse": rocourse.__version__,
@@ -124,8 +125,9 @@ def measure(folder: Path, rows: int, suffix: str) -> dict[str, Any]:
 def draw_batches(known: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     """Rows whose columns are drawn from those of the known rows, the same in every call."""
     rng = np.random.default_rng(1)
-    for start in range(0, rows, BATCH_ROWS):
-        n = min(BATCH_ROWS, rows - start)
+    size = even_size(rows, BATCH_ROWS)
+    for start in range(0, rows, size):
+        n = min(size, rows - start)
         yield pd.DataFrame({name: rng.choice(known[name], n) for name in known.columns})
 
 

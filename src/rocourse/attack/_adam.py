@@ -10,7 +10,7 @@ from jax import Array
 _DECAY, _SQUARE_DECAY = 0.9, 0.999
 # Added to the second moment, under the root, in place of Adam's 1e-8 beside it: the root's
 # derivative is infinite at zero, and a weight with a zero gradient would turn the gradient through
-# the unrolled steps into NaN. It damps only gradients far below 1e-6.
+# the unrolled steps into NaN. It damps gradients of about 1e-6 and below.
 _EPSILON_IN_ROOT = 1e-12
 
 

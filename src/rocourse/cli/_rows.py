@@ -16,7 +16,7 @@ from rocourse.schema import Schema, Target
 if TYPE_CHECKING:
     from rocourse.methods import RecourseClassifier
 
-# A multiple of the largest block that models compute in: only the last rows may need another.
+# The most rows in memory at once; so many that what a batch costs besides does not count.
 BATCH_ROWS = 65_536
 
 
