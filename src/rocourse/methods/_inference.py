@@ -17,9 +17,9 @@ from rocourse.networks import LEAK, Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, RowCodes, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
 
-# Any number of rows runs in blocks of one of these sizes, the last one filled up: at most four
+# Any number of rows runs in blocks of one of these sizes, the last one filled up: at most five
 # shapes are ever compiled for a model, and one for a call.
-_BLOCK_SIZES = (1, 32, 512, 8192)
+_BLOCK_SIZES = (1, 32, 512, 4096, 16384)
 # What is computed at once. The hidden layers of so many rows stay in a core's own cache.
 _COLUMNS_AT_ONCE = 512
 
@@ -108,12 +108,12 @@ def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> li
         outputs = run(*(_filled(part, size) for part in parts))
         return [np.asarray(output)[: stop - start] for output in outputs]
 
-    first, *others = _blocks(len(columns[0]))
-    # One block by itself: what has to be compiled is compiled before there are threads.
-    parts = [one(first)]
-    if others:
-        with ThreadPoolExecutor(min(len(others), available_cores())) as threads:
-            parts += threads.map(one, others)
+    blocks = list(_blocks(len(columns[0])))
+    if len(blocks) == 1:
+        parts = [one(blocks[0])]
+    else:
+        with ThreadPoolExecutor(min(len(blocks), available_cores())) as threads:
+            parts = list(threads.map(one, blocks))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
