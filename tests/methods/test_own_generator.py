@@ -42,11 +42,12 @@ def rows(loans):
 
 @pytest.mark.parametrize("cls", [CounterNet, RoCourseNet, CFModel, RobustCFModel])
 def test_it_learns_to_give_valid_recourses(cls, loans, rows):
-    # A linear generator is no good one: what matters is that it learns at all.
-    model = fit(cls, loans, generator=Linear, epochs=20)
+    # Long enough for any seed; after a third of it, some have learned one direction only.
+    longer = {name: 40 for name in ("epochs", "generator_epochs") if hasattr(cls(), name)}
+    model = fit(cls, loans, generator=Linear, **longer)
     assert isinstance(model.generator_, Linear)
     recourse = model.recourse(rows)
-    assert recourse.valid.mean() > 0.5
+    assert recourse.valid.mean() > 0.8
     assert (recourse.frame()["region"].to_numpy() == rows["region"].to_numpy()).all()
 
 
