@@ -1,7 +1,6 @@
 """Processes that are bound to cores of their own and run pieces of work at the same time."""
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -9,6 +8,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 import jax
+from _cores import bind
 
 Pieces = dict[str, Callable[[], object]]
 
@@ -80,19 +80,6 @@ def at_once(workers: Sequence[CoreWorker], piece: str) -> list[Lap]:
     for worker in workers:
         worker.ask(piece)
     return [worker.answer() for worker in workers]
-
-
-def available_cores(n: int) -> list[int]:
-    """The first `n` cores that this process may use."""
-    if not hasattr(os, "sched_getaffinity"):
-        return list(range(min(n, os.cpu_count() or 1)))
-    return sorted(os.sched_getaffinity(0))[:n]
-
-
-def bind(cores: Sequence[int]) -> None:
-    """Keeps this process on the cores; JAX's threads too, if it has not computed yet."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, cores)
 
 
 def _serve(cores: tuple[int, ...], make_pieces: Callable[[], Pieces], line: Connection) -> None:

@@ -5,6 +5,7 @@ from statistics import median
 from typing import Any
 
 from _counternet_figures import LIBRARIES
+from _relax_run import print_versions
 
 # Rows per CPU second, end to end, as a multiple of jax-relax's.
 TARGET = 3.0
@@ -17,9 +18,7 @@ def print_report(results: dict[str, Any]) -> None:
         f"{results['encoded_columns']} encoded columns, {results['epochs']} epochs, "
         f"{results['cores']} cores, {len(results['repeats'])} repeats"
     )
-    for library, versions in results["versions"].items():
-        others = ", ".join(f"{name} {number}" for name, number in versions.items())
-        print(f"  {library}: {others}")
+    print_versions(results)
     print_speed(results)
     print_quality(results)
     print_equal_loss(results)

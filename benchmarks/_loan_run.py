@@ -11,9 +11,10 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import pandas as pd
+from _cores import available_cores
 from _loan_years import answer_year, judge_year, train_year
 from _peak_memory import bare_interpreter_bytes, peak_bytes
-from _workers import Done, WorkerError, Workers, available_cores
+from _workers import Done, WorkerError, Workers
 
 import rocourse
 from rocourse import RoCourseNet, Schema

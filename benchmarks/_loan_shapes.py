@@ -1,7 +1,5 @@
 """A model and rows of the loan data's shape, which the benchmarks share."""
 
-import os
-
 import numpy as np
 import pandas as pd
 
@@ -12,12 +10,6 @@ N_CONTINUOUS = 7
 GROUP_SIZES = (51, 36, 3, 7, 6)
 ENCODER, HEAD = (200, 10), (10,)
 TRAINING_ROWS = 10_000
-
-
-def limit_cores(n: int) -> None:
-    """Restricts this process and its children, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
 
 
 def draw_rows(n: int) -> tuple[pd.DataFrame, pd.Series]:

@@ -10,6 +10,7 @@ from multiprocessing import active_children, get_context
 from time import perf_counter, process_time
 from typing import Any, Self
 
+from _cores import available_cores
 from _peak_memory import peak_bytes
 
 
@@ -79,13 +80,6 @@ class Workers:
             raise WorkerError(
                 "A worker was ended from outside, perhaps for want of memory; try a lower --jobs."
             ) from None
-
-
-def available_cores() -> list[int]:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 def _stay_on_one(cores: Any) -> None:

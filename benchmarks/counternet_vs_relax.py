@@ -6,7 +6,6 @@ jax-relax runs in an environment of its own, which the first run makes. See benc
 """
 
 import argparse
-import json
 import os
 import platform
 import subprocess
@@ -15,12 +14,13 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _relax_env import DEFAULT_FOLDER, HERE, ISOLATED, SAME_FOOTING, CannotRunError, environment
+from _relax_env import HERE, ISOLATED, SAME_FOOTING, CannotRunError
 
 # Before JAX is imported, and inherited by the workers.
 os.environ.update(SAME_FOOTING)
 
 import numpy as np
+from _cores import limit_cores
 from _counternet_figures import FIRST_STEADY_EPOCH, LIBRARIES, LOSSES, judge, times, to_equal_loss
 from _counternet_report import print_report
 from _counternet_task import Data, Settings, read_answer, write_task
@@ -30,9 +30,9 @@ from _loan_shapes import (
     HEAD,
     N_CONTINUOUS,
     draw_rows,
-    limit_cores,
     make_schema,
 )
+from _relax_run import add_shared_options, run_beside_relax
 
 import rocourse
 from rocourse.schema import one_hot
@@ -54,17 +54,7 @@ def main() -> int:
     """Prints the figures; exit status 1 where jax-relax cannot be had."""
     options = parse_options()
     limit_cores(options.cores)
-    try:
-        python = environment(options.env)
-        results = compare(python, options)
-    except CannotRunError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print_report(results)
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
-        print(f"\nWritten to {options.json}.")
-    return 0
+    return run_beside_relax(options, lambda python: compare(python, options), print_report)
 
 
 def parse_options() -> argparse.Namespace:
@@ -73,14 +63,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=ROWS, help=f"training rows ({ROWS})")
     parser.add_argument("--epochs", type=int, default=50, help="epochs of each training (50)")
     parser.add_argument("--repeats", type=int, default=3, help="trainings of each library (3)")
-    parser.add_argument("--cores", type=int, default=2, help="cores that both may use (2)")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument(
-        "--env",
-        type=Path,
-        default=DEFAULT_FOLDER,
-        help="where jax-relax is installed, on the first run (.venv-relax)",
-    )
+    add_shared_options(parser)
     options = parser.parse_args()
     if options.epochs < FIRST_STEADY_EPOCH:
         parser.error(f"--epochs must be at least {FIRST_STEADY_EPOCH}: the first ones compile")

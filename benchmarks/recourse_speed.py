@@ -22,7 +22,8 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 import numpy as np
 from _calibration import square_product
-from _loan_shapes import ENCODER, HEAD, draw_rows, limit_cores, make_schema
+from _cores import limit_cores
+from _loan_shapes import ENCODER, HEAD, draw_rows, make_schema
 
 from rocourse import RoCourseNet
 from rocourse.methods._inference import propose_rows

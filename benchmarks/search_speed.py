@@ -17,7 +17,8 @@ from typing import Any
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import pandas as pd
-from _loan_shapes import limit_cores, make_problem
+from _cores import limit_cores
+from _loan_shapes import make_problem
 
 from rocourse import RBR, ROAR
 from rocourse.methods import RecourseClassifier

@@ -15,14 +15,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-from _workers import available_cores
+from _cores import available_cores
 
 import rocourse
 
@@ -138,14 +137,7 @@ def environment(compiled_code: Path | None = None) -> dict[str, str]:
         if not name.startswith((*CACHE_VARIABLES, OWN_VARIABLE))
     }
     variables["JAX_PLATFORMS"] = "cpu"
-    if find_spec("rocourse.methods._compilation") is not None:
-        return variables | {OWN_VARIABLE: "off" if compiled_code is None else str(compiled_code)}
-    if compiled_code is None:
-        return variables
-    return variables | {
-        "JAX_COMPILATION_CACHE_DIR": str(compiled_code),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1",
-    }
+    return variables | {OWN_VARIABLE: "off" if compiled_code is None else str(compiled_code)}
 
 
 def run(measured: Measured, arguments: list[str], variables: Mapping[str, str]) -> None:

@@ -22,12 +22,12 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import numpy as np
 import pandas as pd
+from _cores import limit_cores
 from _loan_shapes import (
     ENCODER,
     HEAD,
     TRAINING_ROWS,
     draw_rows,
-    limit_cores,
     make_schema,
 )
 from _peak_memory import bare_interpreter_bytes

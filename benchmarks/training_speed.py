@@ -18,7 +18,8 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 from _bound import Speed, measure_round, needed, speed_pieces, summarise
 from _calibration import SQUARE_SIDE
-from _core_workers import CoreWorker, available_cores, core_workers
+from _core_workers import CoreWorker, core_workers
+from _cores import available_cores
 from _gradient_agreement import gradient_agreement
 from _loan_training import BATCH_SIZE, loan_training
 
@@ -32,7 +33,7 @@ TARGET, AT_MOST = 2.0, 3.0
 def main() -> None:
     """Measures each optimiser of the virtual retraining."""
     options = parse_options()
-    cores = available_cores(options.cores)
+    cores = available_cores()[: options.cores]
     if len(cores) < options.cores:
         print(f"Only {len(cores)} of {options.cores} cores can be used here.")
     print_task()

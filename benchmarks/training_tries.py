@@ -17,7 +17,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 from _attack_tries import attack_tries, attacked_weights, warm_up
 from _core_tries import core_tries, core_try_names
-from _core_workers import available_cores, bind
+from _cores import available_cores, bind
 from _step_tries import step_tries
 from _try import Result, judge
 
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="tries whose name contains this")
     parser.add_argument("--json", type=Path, help="file to write the figures to")
     options = parser.parse_args()
-    cores = available_cores(2)
+    cores = available_cores()[:2]
     bind(cores[-1:])
     # How long compiling takes is measured too.
     jax.config.update("jax_enable_compilation_cache", False)

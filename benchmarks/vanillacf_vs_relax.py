@@ -21,14 +21,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from _relax_env import DEFAULT_FOLDER, HERE, ISOLATED, SAME_FOOTING, CannotRunError, environment
+from _relax_env import HERE, ISOLATED, SAME_FOOTING, CannotRunError
 
 # Before JAX is imported, and inherited by the other side.
 os.environ.update(SAME_FOOTING)
 
 import numpy as np
 import pandas as pd
-from _loan_shapes import GROUP_SIZES, N_CONTINUOUS, limit_cores, make_problem
+from _cores import limit_cores
+from _loan_shapes import GROUP_SIZES, N_CONTINUOUS, make_problem
+from _relax_run import add_shared_options, print_versions, run_beside_relax
 
 import rocourse
 from rocourse import VanillaCF
@@ -86,17 +88,11 @@ def main() -> int:
     """Prints the table; exit status 1 where jax-relax cannot be had."""
     options = parse_options()
     limit_cores(options.cores)
-    try:
-        python = environment(options.env)
-        results = compare(python, options.rows, options.repeats, options.cores)
-    except CannotRunError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print_report(results)
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
-        print(f"\nWritten to {options.json}.")
-    return 0
+    return run_beside_relax(
+        options,
+        lambda python: compare(python, options.rows, options.repeats, options.cores),
+        print_report,
+    )
 
 
 def parse_options() -> argparse.Namespace:
@@ -104,14 +100,7 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="VanillaCF of rocourse beside jax-relax's.")
     parser.add_argument("--rows", type=int, default=1000, help="rows to explain (1000)")
     parser.add_argument("--repeats", type=int, default=5, help="warm runs of each (5)")
-    parser.add_argument("--cores", type=int, default=2, help="cores that both may use (2)")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument(
-        "--env",
-        type=Path,
-        default=DEFAULT_FOLDER,
-        help="where jax-relax is installed, on the first run (.venv-relax)",
-    )
+    add_shared_options(parser)
     return parser.parse_args()
 
 
@@ -294,9 +283,7 @@ def print_report(results: dict[str, Any]) -> None:
         f"{results['cores']} cores, {results['repeats']} repeats; "
         f"model of {results['accuracy']:.0%} accuracy"
     )
-    for library, versions in results["versions"].items():
-        others = ", ".join(f"{name} {number}" for name, number in versions.items())
-        print(f"  {library}: {others}")
+    print_versions(results)
     for setting in results["settings"]:
         print(f"\n{setting['steps']} steps, learning rate {setting['rate']:g}")
         header = ("ms a recourse", "CPU ms", "compiling", "validity", "proximity", "both valid")

@@ -91,7 +91,6 @@ def virtual_data_shift(
 
     def ascent_round(carry: _Carry, ascends: Array) -> tuple[_Carry, None]:
         weights, state, delta = carry
-
         weights, state, gradient = look_ahead(
             retrain_loss, attack_loss, weights, state, x + delta, inner=inner, unroll=unroll
         )

@@ -128,7 +128,8 @@ def train(
         plan.step().predictor,
         predictor,
     )
-    course = _Course(rows, labels, constraints, plan, _batch_size(len(training), plan))
+    size = _batch_size(len(training), plan)
+    course = _Course(rows, labels, constraints, plan, size, plan.step(), plan.rates())
     measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
 
     history: list[EpochRecord] = []
@@ -205,6 +206,8 @@ class _Course(NamedTuple):
     plan: TrainingPlan
     size: int
     """Rows in a batch."""
+    step: StepConfig
+    rates: Rates
 
     def learn(
         self, state: TrainState, order: np.ndarray, epoch: int, epsilon: float, *, key: jax.Array
@@ -274,8 +277,8 @@ class _Course(NamedTuple):
             teach,
             radius,
             self.constraints,
-            self.plan.step(),
-            self.plan.rates(),
+            self.step,
+            self.rates,
             key=key,
         )
 
