@@ -240,8 +240,28 @@ def test_history_records_every_epoch(model):
     losses = [record["l1"] for record in model.history_ if "l1" in record]
     assert losses[-1] < losses[0]
     if hasattr(model, "generator_"):
-        measured = ("l2", "l3", "robust_validity", "validity", "accuracy")
-        assert set(measured) <= model.history_[-1].keys()
+        measured = {"l2", "l3", "validity", "accuracy"}
+        if hasattr(model, "attack_steps"):
+            measured.add("robust_validity")
+        assert measured <= model.history_[-1].keys()
+
+
+@pytest.mark.parametrize("method", ["counternet", "rocoursenet", "cf-model"])
+def test_robust_validity_is_measured_on_demand_and_changes_nothing_else(method, loans):
+    cls = METHODS[method]
+    without = fit(cls, loans, epochs=3, measure_attack=False)
+    with_attack = fit(cls, loans, epochs=3, measure_attack=True)
+    robust = {"robust_validity", "held_out_robust_l2"}
+    for plain, attacked in zip(without.history_, with_attack.history_, strict=True):
+        generator_trains = "l2" in plain
+        assert attacked.keys() - plain.keys() == (robust if generator_trains else set())
+        for name, value in plain.items():
+            np.testing.assert_allclose(attacked[name], value, rtol=1e-4, atol=1e-6)
+
+
+def test_measure_attack_must_be_a_choice(loans):
+    with pytest.raises(ConfigError, match="measure_attack"):
+        fit(CounterNet, loans, measure_attack="yes")
 
 
 def test_epsilon_grows_linearly_or_is_constant(rocoursenet, loans):

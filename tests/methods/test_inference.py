@@ -97,7 +97,11 @@ def test_features_may_be_all_numbers_or_all_categories(loans, kept, n):
 def test_training_and_answers_work_where_floats_are_double(loans):
     with jax.enable_x64(True):
         model = CounterNet(
-            schema=make_schema(loans), encoder_widths=(5, 4), epochs=1, random_state=0
+            schema=make_schema(loans),
+            encoder_widths=(5, 4),
+            epochs=1,
+            measure_attack=True,
+            random_state=0,
         ).fit(loans.drop(columns="grade"), loans["grade"])
         found = model.recourse(loans.drop(columns="grade").head(5))
     assert len(found) == 5

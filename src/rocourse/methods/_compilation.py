@@ -1,4 +1,4 @@
-"""How our code is compiled: for one core, and kept between processes.
+"""How our code is compiled and run: on one core, compiled once for all processes.
 
 Compiled code is kept on disk, so that a second process does not compile again: in the folder that
 JAX was told, or else in the user's cache folder. `ROCOURSE_COMPILATION_CACHE` names another folder,
@@ -7,12 +7,14 @@ or turns this off.
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import platformdirs
+from jaxlib import xla_client
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,6 +27,8 @@ _LEAST_SECONDS = 0.1
 # save, so that one training uses one core, and several trainings run side by side
 # (docs/performance.md has the figures).
 OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+# Read by XLA when a client is made: how many threads it may have.
+_CLIENT_THREADS = "NPROC"
 
 
 def available_cores() -> int:
@@ -32,6 +36,37 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def usual_device() -> jax.Device:
+    """Where JAX runs what it is not told where to run."""
+    # JAX's configuration has no types.
+    chosen: jax.Device | None = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return chosen or jax.devices()[0]
+
+
+@lru_cache(maxsize=1)
+def own_device() -> jax.Device:
+    """Where training and single answers run: one core, no queue.
+
+    JAX's usual CPU client spreads the kernels of one program over all cores and queues every call.
+    Ours are too small for that: it costs up to twice the processor time, and a tenth of a
+    millisecond a call. An accelerator, or a device that JAX was told to use, is left as it is.
+    """
+    usual = usual_device()
+    if usual.platform != "cpu" or jax.config.jax_default_device is not None:  # type: ignore[attr-defined]
+        return usual
+    before = os.environ.get(_CLIENT_THREADS)
+    os.environ[_CLIENT_THREADS] = "1"
+    try:
+        client: Any = xla_client.make_cpu_client(asynchronous=False)
+    finally:
+        if before is None:
+            del os.environ[_CLIENT_THREADS]
+        else:
+            os.environ[_CLIENT_THREADS] = before
+    device: jax.Device = client.local_devices()[0]
+    return device
 
 
 def compiled(function: Function) -> Function:

@@ -1,7 +1,7 @@
 """Frozen configurations of training, and the checks that every option goes through."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from rocourse.attack import ATTACKERS, INNER_OPTIMIZERS, NORMS, Attacker, InnerOptimizer, Norm
@@ -100,13 +100,13 @@ class ScheduleConfig:
 class RecourseConfig:
     """What the generator is trained for.
 
-    `attack` is what it is trained against (None: the unshifted predictor); `probe` is the attacker
-    that measures robust validity on held-out rows in every epoch.
+    `attack` is what it is trained against (None: the unshifted predictor); `measure_attack` says
+    whether robust validity is measured on held-out rows in every epoch.
     """
 
     objective: ObjectiveConfig
     attack: AttackConfig | None
-    probe: AttackConfig = field(default_factory=AttackConfig)
+    measure_attack: bool
     epsilon: float
     epsilon_schedule: Schedule
 
@@ -117,7 +117,7 @@ class RecourseConfig:
     @property
     def attacker(self) -> AttackConfig:
         """Who measures robust validity: the attack trained against, if there is one."""
-        return self.attack or self.probe
+        return self.attack or AttackConfig()
 
     def epsilon_at(self, epoch: int, epochs: int) -> float:
         """The shift's radius in an epoch (counted from 1), Algorithm 2 line 5."""

@@ -23,6 +23,7 @@ from rocourse.methods._config import (
     ValidityLoss,
     require_count,
     require_number,
+    wrong,
 )
 from rocourse.methods._estimator import Header, RecourseClassifier, Tensors
 from rocourse.methods._inference import propose_rows
@@ -51,6 +52,11 @@ class GeneratorMethod(LearnedGenerator, RecourseClassifier):
     )
     lambda_2: float = param(default=1.0, doc="Weight of L2 (validity).")
     lambda_3: float = param(default=0.5, doc="Weight of L3 (proximity).")
+    measure_attack: bool | None = param(
+        default=None,
+        doc="Whether to attack held-out rows in every epoch, for the history's robust validity; "
+        "None does so in robust training, where `patience` then watches the loss under attack.",
+    )
 
     @abstractmethod
     def generator_builder(self) -> GeneratorBuilder:
@@ -59,6 +65,8 @@ class GeneratorMethod(LearnedGenerator, RecourseClassifier):
     def check_parameters(self) -> None:
         """Refuses impossible parameters; done first in `fit`."""
         super().check_parameters()
+        if self.measure_attack not in (None, True, False):
+            raise wrong("measure_attack", "True, False or None", self.measure_attack)
         self.recourse_config()
         self.generator_builder()
 
@@ -72,6 +80,7 @@ class GeneratorMethod(LearnedGenerator, RecourseClassifier):
                 proximity=self.proximity_loss,
             ),
             attack=None,
+            measure_attack=self.measure_attack is True,
             # Without an attack ε only measures: the radius behind the history's robust validity.
             epsilon=0.1,
             epsilon_schedule="linear",
@@ -309,6 +318,7 @@ class RobustTraining(GeneratorMethod):
         return replace(
             super().recourse_config(),
             attack=attack,
+            measure_attack=self.measure_attack is not False,
             epsilon=self.epsilon,
             epsilon_schedule=self.epsilon_schedule,
         )

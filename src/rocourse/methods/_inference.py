@@ -11,11 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.methods._compilation import OPTIONS, available_cores
+from rocourse.methods._compilation import OPTIONS, available_cores, own_device, usual_device
 from rocourse.methods._recourses import hard_recourses
 from rocourse.networks import LEAK, Predictor, RecourseGenerator, probabilities
 from rocourse.schema import Layout, RowCodes, Rows
 from rocourse.schema.constraints import ConstraintLayer, expand
+
+Run = Callable[..., tuple[Array, ...]]
 
 # Any number of rows runs in blocks of one of these sizes, the last one filled up: at most five
 # shapes are ever compiled for a model, and one for a call.
@@ -26,8 +28,8 @@ _COLUMNS_AT_ONCE = 512
 
 def predict_probabilities(predictor: Predictor, rows: Rows, layout: Layout) -> np.ndarray:
     """Class probabilities of compact rows, float32 `[n, n_classes]`."""
-    run = _bound(_predict, (predictor,), layout)
-    (result,) = in_blocks(run, rows.continuous, rows.categories)
+    bind = partial(bound, _predict, (predictor,), layout)
+    (result,) = in_blocks(bind, rows.continuous, rows.categories)
     return result
 
 
@@ -44,9 +46,9 @@ def propose_rows(
     `random`, `[n_random]`, makes it draw; None asks for the most likely proposals.
     """
     shared = None if random is None else random[:, None]
-    run = _bound(_propose, (predictor, generator, constraints, shared))
+    bind = partial(bound, _propose, (predictor, generator, constraints, shared))
     wanted = target.astype(np.int32, copy=False)
-    continuous, categories = in_blocks(run, rows.continuous, rows.categories, wanted)
+    continuous, categories = in_blocks(bind, rows.continuous, rows.categories, wanted)
     return Rows(continuous, categories)
 
 
@@ -96,11 +98,17 @@ def _few_at_once(function: Callable[..., Any], *columns: Array) -> Any:
     return jax.tree.map(join, parts)
 
 
-def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> list[np.ndarray]:
+def in_blocks(bind: Callable[..., Run], *columns: np.ndarray) -> list[np.ndarray]:
     """Runs compiled code on arrays of any length, `[n, ...]`, in blocks of one fixed size.
 
     Blocks run side by side on the cores: each of them uses one.
+
+    Args:
+        bind: Takes the `device` and gives the compiled code.
+        *columns: The arrays.
     """
+    blocks = list(_blocks(len(columns[0])))
+    run = bind(device=own_device() if len(blocks) == 1 else usual_device())
 
     def one(block: tuple[int, int, int]) -> list[np.ndarray]:
         start, stop, size = block
@@ -108,7 +116,6 @@ def in_blocks(run: Callable[..., tuple[Array, ...]], *columns: np.ndarray) -> li
         outputs = run(*(_filled(part, size) for part in parts))
         return [np.asarray(output)[: stop - start] for output in outputs]
 
-    blocks = list(_blocks(len(columns[0])))
     if len(blocks) == 1:
         parts = [one(blocks[0])]
     else:
@@ -148,7 +155,7 @@ class RowEngine:
 
     def __init__(self, networks: Networks, layout: Layout) -> None:
         self._layout = layout
-        self._answer = _bound(_answer, networks)
+        self._answer = bound(_answer, networks, device=own_device())
         predictor = networks[0]
         layers = (*predictor.encoder.layers, *predictor.head.layers, predictor.output)
         self._layers = [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in layers]
@@ -197,15 +204,18 @@ def _answer(networks: Networks, continuous: Array, categories: Array, wanted: Ar
     return jnp.concatenate([part.astype(jnp.float32) for part in parts])
 
 
-def _bound(function: Callable[..., Any], model: Any, *fixed: Hashable) -> Callable[..., Any]:
-    """A compiled function with its model given.
+def bound(
+    function: Callable[..., Any], model: Any, *fixed: Hashable, device: jax.Device
+) -> Callable[..., Any]:
+    """A compiled function with its model given, for one device.
 
     The model's arrays are taken apart from its structure here, once: that takes longer than an
     answer does.
     """
     arrays, arrays_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array))
     rest, rest_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array, inverse=True))
-    return partial(_compiled(function, arrays_tree, tuple(rest), rest_tree, fixed), arrays)
+    run = _compiled(function, arrays_tree, tuple(rest), rest_tree, fixed)
+    return partial(run, jax.device_put(arrays, device))
 
 
 # Models of one structure share the compiled function.

@@ -1,13 +1,13 @@
 """A network of ours as a model that any search can ask."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import numpy as np
 from jax import Array
 
-from rocourse.methods._compilation import compiled
-from rocourse.methods._inference import in_blocks
+from rocourse.methods._inference import bound, in_blocks
 from rocourse.networks import Predictor, probabilities
 
 
@@ -28,23 +28,19 @@ class NativeModel:
 
     def probabilities(self, x: np.ndarray) -> np.ndarray:
         """Class probabilities of encoded rows, float32 `[n, n_classes]`."""
-        (shares,) = in_blocks(lambda rows: (_probabilities(self.predictor, rows),), x)
+        (shares,) = in_blocks(partial(bound, _probabilities, self.predictor), x)
         return shares
 
     def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Probability of each row's target class `[n]`, and its gradient `[n, width]`."""
-        found, gradient = in_blocks(
-            lambda rows, wanted: _slopes(self.predictor, rows, wanted), x, target
-        )
+        found, gradient = in_blocks(partial(bound, _slopes, self.predictor), x, target)
         return found, gradient
 
 
-@compiled
-def _probabilities(predictor: Predictor, x: Array) -> Array:
-    return probabilities(predictor(x.T)).T
+def _probabilities(predictor: Predictor, x: Array) -> tuple[Array]:
+    return (probabilities(predictor(x.T)).T,)
 
 
-@compiled
 def _slopes(predictor: Predictor, x: Array, target: Array) -> tuple[Array, Array]:
     def share(row: Array, wanted: Array) -> Array:
         return probabilities(predictor(row))[wanted]

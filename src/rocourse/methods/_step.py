@@ -44,8 +44,8 @@ class TrainState(NamedTuple):
 class StepConfig(NamedTuple):
     """What is fixed when the step is compiled; its weights and rates are not looked at.
 
-    `attack` is what the generator is trained against, and what measures it; where there is none,
-    `probe` measures.
+    `attack` is what the generator is trained against, if anything; `probe`, if anything, is what
+    it is measured against.
     """
 
     moving: Moving
@@ -84,15 +84,15 @@ class PredictionFigures(NamedTuple):
 
 
 class RecourseFigures(NamedTuple):
-    """How predictor and generator do, judged by the unshifted and by an attacked predictor."""
+    """How predictor and generator do, by the unshifted and, with a probe, an attacked predictor."""
 
     l1: Array
     l2: Array
-    robust_l2: Array
+    robust_l2: Array | None
     l3: Array
     accuracy: Array
     validity: Array
-    robust_validity: Array
+    robust_validity: Array | None
 
 
 Figures = PredictionFigures | RecourseFigures
@@ -127,7 +127,7 @@ def visit_batches(
     batches: Batch,
     place: Array,
     count: Array,
-    learning: Array,
+    learning: Array | bool,
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
@@ -137,16 +137,16 @@ def visit_batches(
 ) -> _Visited:
     """Learns from each of the first `count` of stacked batches, or only measures on it.
 
-    Many batches a call keep Python off the hot path. How many there are, and whether they teach,
-    are values of the compiled code, not part of it: tables of any length share it, and the attack,
-    which is most of it, is compiled once for both purposes.
+    Many batches a call keep Python off the hot path. How many there are is a value of the compiled
+    code, not part of it: tables of any length share it.
 
     Args:
         state: Where training stands.
         batches: Batches with a further leading axis.
         place: The epoch, and the number of the first of them in it, for their random numbers.
         count: How many of them to use.
-        learning: Whether to take a step on each; else the state stays as it is.
+        learning: Whether to take a step on each; else the state stays as it is. As an array it is
+            a value of the compiled code, which then serves both purposes: see `for_both_purposes`.
         epsilon: The attacker's radius.
         constraints: What recourses may ask for.
         config: What is compiled.
@@ -189,7 +189,7 @@ def visit_batches(
 def visit_batch(
     state: TrainState,
     batch: Batch,
-    learning: Array,
+    learning: Array | bool,
     epsilon: Array,
     constraints: ConstraintLayer,
     config: StepConfig,
@@ -205,6 +205,7 @@ def visit_batch(
     predictor_key, target_key, attack_key, random_key = keys
     x = expand_rows(batch, constraints.layout)
     losses, figures = _no_losses(config), _no_figures(config)
+    measuring = not learning if isinstance(learning, bool) else ~learning
 
     if config.moving != "generator":
         before = state
@@ -216,7 +217,7 @@ def visit_batch(
         state, losses = _when(learning, move_predictor, (before, losses))
     if config.moving == "predictor":
         figures = _when(
-            ~learning, lambda: _measure_prediction(state.predictor, x, batch, config), figures
+            measuring, lambda: _measure_prediction(state.predictor, x, batch, config), figures
         )
         return state, losses, figures
 
@@ -244,7 +245,9 @@ def visit_batch(
             key=attack_key,
         )
 
-    judge = state.predictor if config.attack is None else attacked(config.attack, soft())
+    judge = state.predictor
+    if config.attack is not None and learning is not False:
+        judge = attacked(config.attack, soft())
 
     def move_generator() -> tuple[TrainState, StepLosses]:
         moved, l2, l3 = _move_generator(
@@ -253,18 +256,25 @@ def visit_batch(
         return moved, losses._replace(l2=l2, l3=l3)
 
     def measure() -> Figures:
-        recourses, attacker = soft(), judge
-        if config.attack is None:
-            assert config.probe is not None
-            attacker = attacked(config.probe, recourses)
+        recourses, attacker = soft(), None
+        if config.probe is not None:
+            shared = for_both_purposes(config) and learning is not False
+            attacker = judge if shared else attacked(config.probe, recourses)
         return _measure_recourses(state, x, batch, target, recourses, attacker, constraints, config)
 
     moved, losses = _when(learning, move_generator, (state, losses))
-    return moved, losses, _when(~learning, measure, figures)
+    return moved, losses, _when(measuring, measure, figures)
 
 
-def _when(predicate: Array, then: Callable[[], Result], otherwise: Result) -> Result:
+def for_both_purposes(config: StepConfig) -> bool:
+    """Whether one program should learn and measure: where both attack, which is most of it."""
+    return config.attack is not None and config.attack == config.probe
+
+
+def _when(predicate: Array | bool, then: Callable[[], Result], otherwise: Result) -> Result:
     """`then()` where the predicate holds, else `otherwise`; what is not asked for is not run."""
+    if predicate is False:
+        return otherwise
     arrays, rest = eqx.partition(otherwise, eqx.is_array)
 
     def alike() -> Any:
@@ -272,7 +282,7 @@ def _when(predicate: Array, then: Callable[[], Result], otherwise: Result) -> Re
         made = eqx.filter(then(), eqx.is_array)
         return jax.tree.map(lambda new, old: new.astype(old.dtype), made, arrays)
 
-    chosen = jax.lax.cond(predicate, alike, lambda: arrays)
+    chosen = alike() if predicate is True else jax.lax.cond(predicate, alike, lambda: arrays)
     result: Result = eqx.combine(chosen, rest)
     return result
 
@@ -285,8 +295,11 @@ def _no_losses(config: StepConfig) -> StepLosses:
 
 
 def _no_figures(config: StepConfig) -> Figures:
-    kind = PredictionFigures if config.moving == "predictor" else RecourseFigures
-    return kind(*(jnp.zeros((), jnp.float32) for _ in kind._fields))
+    zero = jnp.zeros((), jnp.float32)
+    if config.moving == "predictor":
+        return PredictionFigures(zero, zero)
+    robust = None if config.probe is None else zero
+    return RecourseFigures(zero, zero, robust, zero, zero, zero, robust)
 
 
 def _move_predictor(
@@ -352,7 +365,7 @@ def _measure_recourses(
     batch: Batch,
     target: Array,
     soft: Array,
-    attacker: Predictor,
+    attacker: Predictor | None,
     constraints: ConstraintLayer,
     config: StepConfig,
 ) -> RecourseFigures:
@@ -364,19 +377,23 @@ def _measure_recourses(
     def share(hits: Array) -> Array:
         return weighted_mean(hits.astype(x.dtype), batch.weight)
 
+    def honoured(by: Predictor) -> Array:
+        return share(predict_classes(by, hard_x) == target)
+
     def validity_loss(by: Predictor) -> Array:
         return mean_class_loss(by, soft, target, batch.weight, objective.validity)
 
     figures = RecourseFigures(
         l1=prediction_loss(predictor, x, batch, config.predictor, key=None),
         l2=validity_loss(predictor),
-        robust_l2=validity_loss(attacker),
+        robust_l2=None if attacker is None else validity_loss(attacker),
         l3=distance_loss(x, soft, batch.weight, objective),
         accuracy=share(predict_classes(predictor, x) == batch.label),
-        validity=share(predict_classes(predictor, hard_x) == target),
-        robust_validity=share(predict_classes(attacker, hard_x) == target),
+        validity=honoured(predictor),
+        robust_validity=None if attacker is None else honoured(attacker),
     )
-    return RecourseFigures(*(jnp.sum(batch.weight) * figure for figure in figures))
+    scaled: RecourseFigures = jax.tree.map(lambda figure: jnp.sum(batch.weight) * figure, figures)
+    return scaled
 
 
 def prediction_loss(

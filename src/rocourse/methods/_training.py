@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from rocourse.errors import TrainingError
 from rocourse.methods._batch import stack_batches
+from rocourse.methods._compilation import own_device
 from rocourse.methods._config import (
     PredictorConfig,
     RecourseConfig,
@@ -25,6 +26,7 @@ from rocourse.methods._step import (
     StepConfig,
     StepLosses,
     TrainState,
+    for_both_purposes,
     new_state,
     visit_batches,
 )
@@ -75,7 +77,8 @@ class TrainingPlan(NamedTuple):
             self.moving,
             predictor,
             replace(self.recourse.objective, lambda_2=1.0, lambda_3=1.0),
-            *((attacker, None) if self.recourse.attack is not None else (None, attacker)),
+            None if self.recourse.attack is None else attacker,
+            attacker if self.recourse.measure_attack else None,
         )
 
     def rates(self) -> Rates:
@@ -116,6 +119,20 @@ def train(
         predictor: Where training starts from; needed where the predictor does not move.
         on_epoch: Called after each epoch with its record.
     """
+    with jax.default_device(own_device()):
+        return _train(rows, labels, n_classes, constraints, plan, seed, predictor, on_epoch)
+
+
+def _train(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    constraints: ConstraintLayer,
+    plan: TrainingPlan,
+    seed: int,
+    predictor: Predictor | None,
+    on_epoch: EpochCallback | None,
+) -> Trained:
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
 
@@ -243,6 +260,7 @@ class _Course(NamedTuple):
             f"held_out_{name}" if name.endswith(("l1", "l2", "l3")) else name: float(np.sum(column))
             / len(indices)
             for name, column in zip(sums[0]._fields, columns, strict=True)
+            if column[0] is not None
         }
 
     def _calls(self, indices: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -261,12 +279,12 @@ class _Course(NamedTuple):
         learning: bool,
         key: jax.Array,
     ) -> tuple[TrainState, StepLosses, Figures]:
-        where, count, teach, radius = jax.device_put(
+        where, count, radius, teach = jax.device_put(
             (
                 np.asarray(place, np.int32),
                 np.int32(math.ceil(len(indices) / self.size)),
-                np.bool_(learning),
                 np.float32(epsilon),
+                np.bool_(learning),
             )
         )
         return visit_batches(
@@ -274,7 +292,7 @@ class _Course(NamedTuple):
             stack_batches(self.rows, self.labels, indices, self.size, _BATCHES_A_CALL),
             where,
             count,
-            teach,
+            teach if for_both_purposes(self.step) else learning,
             radius,
             self.constraints,
             self.step,
@@ -293,12 +311,13 @@ def _require_finite(record: EpochRecord) -> None:
 
 
 def _score(record: EpochRecord, plan: TrainingPlan) -> float:
-    """What stopping watches: the plan's own objective on held-out rows, under the full ε."""
+    """What stopping watches: the plan's own objective on held-out rows, attacked or not."""
     score = 0.0
     if plan.moving != "generator":
         score += plan.predictor.lambda_1 * record["held_out_l1"]
     if plan.recourse is not None:
         objective = plan.recourse.objective
-        judged = "held_out_l2" if plan.recourse.attack is None else "held_out_robust_l2"
+        robust = plan.recourse.attack is not None and plan.recourse.measure_attack
+        judged = "held_out_robust_l2" if robust else "held_out_l2"
         score += objective.lambda_2 * record[judged] + objective.lambda_3 * record["held_out_l3"]
     return score
