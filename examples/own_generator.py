@@ -50,6 +50,7 @@ def main() -> dict[str, float]:
             generator=DirectionGenerator,
             lambda_3=0.2,
             generator_learning_rate=0.03,
+            measure_attack=True,
             random_state=0,
         )
         recourse = model.fit(X, y).recourse(X.head(200))

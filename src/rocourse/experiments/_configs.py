@@ -52,8 +52,6 @@ DEMO: dict[str, Any] = {
     "epochs": 30,
     # Twice the default price: advice changes three or four features of nine.
     "lambda_3": 1.0,
-    # The figure shows how both methods fare under attack.
-    "measure_attack": True,
 }
 """The settings of the demo, for both methods."""
 

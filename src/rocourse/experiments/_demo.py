@@ -150,7 +150,8 @@ def _run_method(
     progress: Progress,
 ) -> Trial:
     estimator = METHODS[method]
-    parameters = options_for(method, options)
+    # The figure shows how each method fares under attack.
+    parameters = {**options_for(method, options), "measure_attack": True}
     models: dict[str, RecourseClassifier] = {}
 
     def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
