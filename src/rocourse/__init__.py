@@ -12,11 +12,10 @@ Names are imported on first use, so that `import rocourse` and the command line'
 and JAX is loaded only where it is needed.
 """
 
-import atexit
-import gc
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
+
+from rocourse._collector import paused_collector
 
 __version__ = "0.1.0"
 
@@ -90,27 +89,15 @@ _SUBMODULES = frozenset({"datasets", "evaluation"})
 
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
-        return _imported(f"rocourse.{name}")
+        with paused_collector():
+            return import_module(f"rocourse.{name}")
     if name in _HOMES:
-        value: object = getattr(_imported(_HOMES[name]), name)
+        with paused_collector():
+            value: object = getattr(import_module(_HOMES[name]), name)
         # Found once, a name is an ordinary global: this function is not asked again.
         globals()[name] = value
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _imported(module: str) -> ModuleType:
-    # JAX, pandas and scikit-learn make half a million objects that stay. Searching them for garbage
-    # takes a tenth of the time of importing them, and half a second when the process ends.
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def __dir__() -> list[str]:

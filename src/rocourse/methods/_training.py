@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import jax
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from rocourse._collector import paused_collector
 from rocourse.errors import TrainingError
 from rocourse.methods._batch import stack_batches
 from rocourse.methods._compilation import own_device
@@ -136,15 +138,16 @@ def _train(
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
 
-    state, learning_key, measuring_key = _begin(
-        jax.device_put(np.uint32(seed)),
-        constraints.layout,
-        n_classes,
-        plan.build,
-        plan.moving,
-        plan.step().predictor,
-        predictor,
-    )
+    with paused_collector():
+        state, learning_key, measuring_key = _begin(
+            jax.device_put(np.uint32(seed)),
+            constraints.layout,
+            n_classes,
+            plan.build,
+            plan.moving,
+            plan.step().predictor,
+            predictor,
+        )
     size = _batch_size(len(training), plan)
     course = _Course(rows, labels, constraints, plan, size, plan.step(), plan.rates())
     measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
@@ -155,7 +158,9 @@ def _train(
     for epoch in range(1, epochs + 1):
         epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
         order = shuffler.permutation(training)
-        state, losses = course.learn(state, order, epoch, epsilon, key=learning_key)
+        # The first epoch traces.
+        with paused_collector() if epoch == 1 else nullcontext():
+            state, losses = course.learn(state, order, epoch, epsilon, key=learning_key)
         record = {"epoch": epoch, "epsilon": epsilon, **losses}
         record |= course.measure(state, measured, key=measuring_key)
         _require_finite(record)
