@@ -25,7 +25,7 @@ TINY = {
     "unroll_steps": 1,
 }
 # What methods other than RoCourseNet have besides.
-TINY_BESIDES = {"generator_epochs": 20, "latent": 3, "neighbours": 40, "samples": 20}
+TINY_BESIDES = {"members": 3, "generator_epochs": 20, "latent": 3, "neighbours": 40, "samples": 20}
 CONSTRAINTS = {"immutable": ["region"], "increase_only": ["age"]}
 
 
@@ -71,9 +71,9 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
     parameters = tiny(method)
     blank = METHODS[method](schema=schema, random_state=seed, **parameters)
     if not hasattr(blank, "generator_builder"):
-        # A search explains what is there already: fitting it trains nothing.
+        # A search explains what is there already: fitting it trains at most a panel beside it.
         blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
-        return blank.fit(frame[list(schema.names)], None)
+        return blank.fit(frame[list(schema.names)], frame[TARGET])
     layout, predictor_key = schema.layout, jax.random.key(seed)
     config = CounterNet(**tiny("counternet")).training_plan().predictor
     predictor = build_predictor(layout, len(schema.target.classes), config, key=predictor_key)

@@ -215,7 +215,7 @@ def test_a_header_without_a_digest_is_refused(stored):
 
 def test_a_model_of_an_unknown_method_is_refused(stored):
     edit_header(stored, method="oracle")
-    assert "roar, rbr, but it is of 'oracle'" in refusal(stored)
+    assert "roar, rbr, rocourse-panel, but it is of 'oracle'" in refusal(stored)
 
 
 def test_truncated_weights_are_refused(stored):

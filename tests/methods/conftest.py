@@ -17,6 +17,7 @@ SMALL = {
     "learning_rate": 0.01,
 }
 POST_HOC = {"generator_epochs": 12}
+PANEL = {"members": 4}
 
 
 def make_loans(n, *, seed, n_classes=2):
@@ -58,7 +59,7 @@ def graded_loans():
 
 def small(cls, **params):
     """The small settings that a method has, with others set besides."""
-    known, settings = cls().get_params(), SMALL | POST_HOC
+    known, settings = cls().get_params(), SMALL | POST_HOC | PANEL
     return {name: value for name, value in settings.items() if name in known} | params
 
 

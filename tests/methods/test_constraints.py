@@ -78,8 +78,10 @@ def test_every_method_keeps_random_constraints(method, loans, counternet):
     @settings(max_examples=10 if searches else 2, deadline=None)
     @given(schema=constrained(counternet.schema_))
     def check(schema):
-        options = {"model": counternet} if searches else small(cls, epochs=2)
-        model = cls(schema, random_state=0, **options).fit(features, loans["grade"])
+        given = {"model": counternet} if searches else {}
+        model = cls(schema, random_state=0, **small(cls, epochs=2, **given)).fit(
+            features, loans["grade"]
+        )
         recourse = model.recourse(features.head(20))
         assert broken_constraints(schema, features.head(20), recourse.frame()) == []
 

@@ -7,6 +7,7 @@ from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._parameters import parameter_docs
 from rocourse.methods._rbr import RBR
 from rocourse.methods._roar import ROAR
+from rocourse.methods._rocourse_panel import RoCoursePanel
 from rocourse.methods._rocoursenet import RoCourseNet, RoCourseNetRandom
 from rocourse.methods._vae_cf import VAECF, RobustVAECF
 from rocourse.methods._vanillacf import VanillaCF, VanillaCFRandom
@@ -28,6 +29,7 @@ METHODS: dict[str, type[RecourseClassifier]] = {
         VanillaCFRandom,
         ROAR,
         RBR,
+        RoCoursePanel,
     )
 }
 """The estimators by the names that the command line and stored models use."""
@@ -42,6 +44,7 @@ __all__ = [
     "RecourseClassifier",
     "RoCourseNet",
     "RoCourseNetRandom",
+    "RoCoursePanel",
     "RobustCFModel",
     "RobustVAECF",
     "VanillaCF",

@@ -67,7 +67,7 @@ class RBR(SearchMethod):
         if not isinstance(self.repair, bool):
             raise wrong("repair", "True or False", self.repair)
 
-    def learn(self, rows: Rows) -> dict[str, np.ndarray]:
+    def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """Training rows to walk to, what the model says of them, and how far apart they are."""
         reference = learn_reference(
             self.judge_, rows, self.schema_.layout, most=self.reference_rows, seed=self.seed_

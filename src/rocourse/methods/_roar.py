@@ -67,7 +67,7 @@ class ROAR(SearchMethod):
         require_count("search_steps", self.search_steps)
         require_number("tolerance", self.tolerance, at_least=0.0)
 
-    def learn(self, rows: Rows) -> dict[str, np.ndarray]:
+    def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """How frequent each category is: neighbours' categories are drawn accordingly."""
         return {"frequencies": category_frequencies(rows, self.schema_.layout)}
 

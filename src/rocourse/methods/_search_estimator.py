@@ -29,7 +29,7 @@ class SearchMethod(LearnedSearch, PostHocMethod):
     """Abstract base: explains a network of ours or any model that gives probabilities."""
 
     @abstractmethod
-    def learn(self, rows: Rows) -> dict[str, np.ndarray]:
+    def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """What the search needs to know of the training rows, as named arrays."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class SearchMethod(LearnedSearch, PostHocMethod):
                 "them."
             )
         self._keep_history(history, len(history))
-        self.learned_ = self.learn(rows)
+        self.learned_ = self.learn(rows, labels)
 
     def _propose(self, rows: Rows, target: np.ndarray) -> Rows:
         return self.search(rows, target)

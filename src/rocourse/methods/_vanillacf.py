@@ -52,7 +52,7 @@ class VanillaCFMethod(SearchMethod):
         require_number("search_rate", self.search_rate, above=0.0)
         require_count("search_steps", self.search_steps)
 
-    def learn(self, rows: Rows) -> dict[str, np.ndarray]:
+    def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """Nothing: the search asks the model alone."""
         return {}
 

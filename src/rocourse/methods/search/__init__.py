@@ -1,5 +1,6 @@
 """Searches for recourse against any classifier, compiled where its network is known."""
 
+from rocourse.methods.search._edits import Edits, Panel, panel_recourses
 from rocourse.methods.search._feasible import Space
 from rocourse.methods.search._lime import (
     Neighbourhood,
@@ -28,8 +29,10 @@ __all__ = [
     "SEARCH_OPTIMIZERS",
     "BatchModel",
     "Distance",
+    "Edits",
     "Neighbourhood",
     "NetworkModel",
+    "Panel",
     "RbrSettings",
     "Reference",
     "RoarSettings",
@@ -40,6 +43,7 @@ __all__ = [
     "category_frequencies",
     "draw_neighbourhood",
     "learn_reference",
+    "panel_recourses",
     "rbr_recourses",
     "roar_recourses",
     "vanilla_recourses",

@@ -1,0 +1,133 @@
+"""RoCoursePanel: as few changes as convince a panel of models retrained on shifted rows."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocourse.errors import ConfigError
+from rocourse.methods._config import PredictorConfig, require_count, require_share
+from rocourse.methods._panel import make_edits, make_panel, train_members
+from rocourse.methods._parameters import estimator, param
+from rocourse.methods._search_estimator import SearchMethod
+from rocourse.methods._shifted_rows import ShiftConfig
+from rocourse.methods._training import TrainingPlan
+from rocourse.methods.search import Edits, Panel, Space, panel_recourses
+from rocourse.networks import Predictor
+from rocourse.schema import Rows
+
+
+@estimator
+class RoCoursePanel(SearchMethod):
+    """Recourses that a panel of retrained models agrees on: our extension, not in the paper.
+
+    Beside the model, others of its kind are trained on shifted training rows: numbers with noise,
+    categories redrawn, columns shuffled, rows drawn with unequal weights. A recourse changes one
+    feature after the other, the one that convinces the panel most for its cost first, until every
+    member finds it a typical row of the desired class; then whatever the panel can do without is
+    taken back. Values are asked for that training rows have.
+    """
+
+    method: ClassVar[str] = "rocourse-panel"
+
+    members: int = param(default=12, doc="Models in the panel, with the model itself.")
+    typicality: float = param(
+        default=0.3,
+        doc="How typical a recourse has to look to each member: the quantile of the lead that "
+        "training rows of the class have. The price of robustness: higher costs more.",
+    )
+    noise: float = param(
+        default=0.1, doc="How far numbers shift at most, as a share of their range."
+    )
+    flip: float = param(default=0.05, doc="The share of categories that are redrawn.")
+    scramble: float = param(
+        default=0.0,
+        doc="The probability that a member does without a categorical column. For shifts in which "
+        "codes change their meaning.",
+    )
+    tilt: float = param(default=0.5, doc="How unequally rows are drawn by their features.")
+    label_tilt: float = param(default=0.3, doc="How unequally rows are drawn by their class.")
+    search_steps: int = param(default=14, doc="The most edits of a row.")
+
+    def check_parameters(self) -> None:
+        """Refuses impossible parameters; done first in `fit`."""
+        super().check_parameters()
+        require_count("members", self.members)
+        require_count("search_steps", self.search_steps)
+        require_share("typicality", self.typicality)
+        self._shift()
+
+    def _shift(self) -> ShiftConfig:
+        return ShiftConfig(
+            noise=self.noise,
+            flip=self.flip,
+            scramble=self.scramble,
+            tilt=self.tilt,
+            label_tilt=self.label_tilt,
+        )
+
+    def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
+        """The panel's weights and margins, and the values that may be asked for."""
+        if self.predictor_ is None:
+            raise ConfigError(
+                "The option 'model' of RoCoursePanel must be a fitted model of rocourse, since its "
+                f"panel is trained as its network was: got {type(self.model).__name__}; use a "
+                "method that asks for probabilities alone, such as ROAR."
+            )
+        members = train_members(
+            self.predictor_,
+            rows,
+            labels,
+            self._constraints,
+            TrainingPlan("predictor", self._panel_config(self.predictor_), self._schedule()),
+            members=self.members,
+            shift=self._shift(),
+            seed=self.seed_,
+        )
+        layout = self.schema_.layout
+        panel = make_panel(
+            members,
+            rows,
+            labels,
+            layout,
+            typicality=self.typicality,
+            # A column that half of the members do without counts half.
+            trust=1.0 - self.scramble,
+        )
+        space = Space.from_schema(self.schema_)
+        edits = make_edits(rows, layout, np.asarray(space.step), np.asarray(space.first))
+        return _named(panel, edits)
+
+    def search(self, rows: Rows, target: np.ndarray) -> Rows:
+        """A change for each row that is to give it its target class."""
+        panel, edits = _unnamed(self.learned_)
+        return panel_recourses(
+            panel, edits, rows, target, Space.from_schema(self.schema_), steps=self.search_steps
+        )
+
+    def _panel_config(self, predictor: Predictor) -> PredictorConfig:
+        # A model that was given may have other widths than ours.
+        return replace(
+            self._predictor_config(),
+            encoder=predictor.encoder.widths,
+            head=predictor.head.widths,
+        )
+
+    def _needs_labels(self) -> bool:
+        return True
+
+
+def _named(panel: Panel, edits: Edits) -> dict[str, np.ndarray]:
+    named: dict[str, Any] = panel._asdict() | edits._asdict()
+    for part in ("weights", "biases"):
+        named |= {f"{part}.{i}": array for i, array in enumerate(named.pop(part))}
+    return {name: np.asarray(array) for name, array in named.items()}
+
+
+def _unnamed(named: dict[str, np.ndarray]) -> tuple[Panel, Edits]:
+    layers = range(sum(name.startswith("weights.") for name in named))
+    weights, biases = (
+        tuple(named[f"{part}.{i}"] for i in layers) for part in ("weights", "biases")
+    )
+    panel = Panel(weights, biases, named["evidence"], named["evidence_bias"], named["margins"])
+    return panel, Edits(*(named[name] for name in Edits._fields))

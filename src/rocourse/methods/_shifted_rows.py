@@ -1,0 +1,80 @@
+"""Training rows as they might look when a model is trained anew: what a panel is trained on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rocourse.methods._config import require_number, require_share
+from rocourse.schema import Layout, Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftConfig:
+    """How far rows may shift. All are drawn anew for each shift.
+
+    Attributes:
+        noise: Numbers move by up to this much, in encoded units.
+        flip: The share of categories that are redrawn from their column.
+        scramble: The probability that a categorical column is shuffled: whoever learns from it
+            learns to do without the column, as when its codes are corrected later.
+        tilt: How strongly rows are drawn by their features, as a standard deviation of log-weights.
+        label_tilt: The same, by their class.
+    """
+
+    noise: float
+    flip: float
+    scramble: float
+    tilt: float
+    label_tilt: float
+
+    def __post_init__(self) -> None:
+        require_number("noise", self.noise, at_least=0.0)
+        require_share("flip", self.flip)
+        if self.scramble != 1.0:
+            require_share("scramble", self.scramble)
+        require_number("tilt", self.tilt, at_least=0.0)
+        require_number("label_tilt", self.label_tilt, at_least=0.0)
+
+
+def shift_rows(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    layout: Layout,
+    config: ShiftConfig,
+    rng: np.random.Generator,
+) -> tuple[Rows, np.ndarray]:
+    """As many rows, drawn with unequal weights and then moved."""
+    weights = _log_weights(rows, labels, n_classes, layout, config, rng)
+    shares = np.exp(weights - weights.max())
+    drawn = rng.choice(len(rows), len(rows), p=shares / shares.sum())
+    values = rows.continuous[drawn]
+    values = np.clip(values + rng.uniform(-config.noise, config.noise, values.shape), 0.0, 1.0)
+    codes = rows.categories[drawn]
+    for column in codes.T:
+        flipped = rng.random(len(column)) < config.flip
+        column[flipped] = rng.choice(column, flipped.sum())
+        if rng.random() < config.scramble:
+            rng.shuffle(column)
+    return Rows(values.astype(np.float32), codes), labels[drawn]
+
+
+def _log_weights(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    layout: Layout,
+    config: ShiftConfig,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """A random direction: which numbers, categories and classes become more frequent."""
+    spread = rows.continuous.std(axis=0)
+    # A few extreme rows would otherwise have all the weight.
+    standard = np.clip((rows.continuous - rows.continuous.mean(axis=0)) / (spread + 1e-6), -3, 3)
+    weights = standard @ rng.normal(size=standard.shape[1])
+    for size, codes in zip(layout.group_sizes, rows.categories.T, strict=True):
+        weights = weights + rng.normal(size=size)[codes]
+    n_features = layout.n_continuous + layout.n_categorical
+    by_class = config.label_tilt * rng.normal(size=n_classes)
+    tilted: np.ndarray = config.tilt * weights / np.sqrt(max(n_features, 1)) + by_class[labels]
+    return tilted

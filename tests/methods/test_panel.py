@@ -1,0 +1,143 @@
+"""The panel: shifted rows, evidence, margins, and what its recourses are worth."""
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import CategoricalNB
+
+from rocourse.errors import ConfigError
+from rocourse.methods import RoCoursePanel, VanillaCF
+from rocourse.methods._panel import class_evidence, make_edits
+from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
+from rocourse.schema import Layout, Rows, one_hot
+
+from .conftest import fit, make_loans, small
+
+LAYOUT = Layout(2, (3, 2))
+STILL = {"noise": 0.0, "flip": 0.0, "scramble": 0.0, "tilt": 0.0, "label_tilt": 0.0}
+
+
+def random_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, 3, n), rng.integers(0, 2, n)], axis=1)
+    return Rows(rng.random((n, 2)).astype(np.float32), codes.astype(LAYOUT.category_dtype))
+
+
+def shifted(rows, labels, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    return shift_rows(rows, labels, 2, LAYOUT, ShiftConfig(**STILL | options), rng)
+
+
+def test_without_any_shift_rows_are_only_drawn_anew():
+    rows, labels = random_rows(200), np.arange(200) % 2
+    drawn, drawn_labels = shifted(rows, labels)
+
+    def as_set(rows, labels):
+        return {(*row, label) for row, label in zip(one_hot(rows, LAYOUT), labels, strict=True)}
+
+    assert as_set(drawn, drawn_labels) <= as_set(rows, labels)
+
+
+def test_noise_stays_within_its_reach_and_the_range():
+    rows = Rows(np.full((500, 2), 0.95, np.float32), random_rows(500).categories)
+    drawn, _ = shifted(rows, np.arange(500) % 2, noise=0.1)
+    assert drawn.continuous.min() >= 0.85 - 1e-6
+    assert drawn.continuous.max() <= 1.0
+
+
+def test_a_scrambled_column_says_nothing_about_the_class():
+    labels = np.arange(4000) % 2
+    codes = np.stack([labels, labels], axis=1).astype(LAYOUT.category_dtype)
+    rows = Rows(random_rows(4000).continuous, codes)
+    drawn, drawn_labels = shifted(rows, labels, scramble=1.0)
+    for column in drawn.categories.T:
+        assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
+
+
+def test_a_label_tilt_changes_how_frequent_the_classes_are():
+    rows, labels = random_rows(2000), np.arange(2000) % 2
+    shares = [shifted(rows, labels, seed=s, label_tilt=1.0)[1].mean() for s in range(8)]
+    assert max(shares) - min(shares) > 0.3
+
+
+def test_rows_given_are_left_as_they_are():
+    rows, labels = random_rows(50), np.arange(50) % 2
+    before = one_hot(rows, LAYOUT)
+    shifted(rows, labels, noise=0.3, flip=0.5, scramble=1.0, tilt=1.0)
+    np.testing.assert_array_equal(one_hot(rows, LAYOUT), before)
+
+
+def test_evidence_of_categories_is_that_of_naive_bayes():
+    rng = np.random.default_rng(1)
+    layout = Layout(0, (3, 2))
+    labels = rng.integers(0, 2, 300)
+    codes = np.stack([(labels + rng.integers(0, 2, 300)) % 3, rng.integers(0, 2, 300)], axis=1)
+    rows = Rows(np.zeros((300, 0), np.float32), codes.astype(layout.category_dtype))
+    weights, bias = class_evidence(rows, labels, 2, layout)
+    scores = one_hot(rows, layout) @ weights.T + bias
+    theirs = CategoricalNB(alpha=2.0, fit_prior=False).fit(codes, labels)
+    expected = theirs.predict_log_proba(codes)
+    np.testing.assert_allclose(
+        scores[:, 1] - scores[:, 0], expected[:, 1] - expected[:, 0], atol=1e-4
+    )
+
+
+def test_evidence_of_numbers_points_from_one_mean_to_the_other():
+    rng = np.random.default_rng(2)
+    layout = Layout(1, ())
+    labels = np.repeat([0, 1], 500)
+    values = rng.normal(np.where(labels, 0.7, 0.3), 0.1)[:, None].astype(np.float32)
+    weights, bias = class_evidence(Rows(values, np.zeros((1000, 0), np.int16)), labels, 2, layout)
+    slope, offset = weights[1, 0] - weights[0, 0], bias[1] - bias[0]
+    # Equal variances: the boundary lies half way.
+    assert -offset / slope == pytest.approx(0.5, abs=0.01)
+    assert slope == pytest.approx(0.4 / 0.011, rel=0.1)
+
+
+def test_edits_ask_for_usual_values_only():
+    codes = random_rows(1000).categories.copy()
+    codes[:, 0] = 0
+    codes[0, 0] = 2
+    rows = Rows(random_rows(1000).continuous, codes)
+    edits = make_edits(rows, LAYOUT, np.array([0.0, 0.1]), np.zeros(2))
+    numbers = edits.value[edits.feature == 0]
+    low, high = np.quantile(rows.continuous[:, 0], [0.01, 0.99])
+    assert numbers.min() >= low - 1e-6 and numbers.max() <= high + 1e-6
+    whole = 10 * edits.value[edits.feature == 1]
+    np.testing.assert_allclose(whole, np.round(whole), atol=1e-4)
+    # The category of a single row, and the one that no row has, are not asked for.
+    assert edits.column[edits.feature == 2].tolist() == [2]
+
+
+def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loans):
+    judges = [fit(VanillaCF, make_loans(400, seed=seed), epochs=30) for seed in range(1, 5)]
+    rows = make_loans(200, seed=9).drop(columns="grade")
+
+    def honoured(**options):
+        recourse = fit(RoCoursePanel, loans, epochs=30, **options).recourse(rows)
+        return np.mean(
+            [judge.predict(recourse.attempted()) == recourse.desired for judge in judges]
+        )
+
+    timid, bold = honoured(members=1, typicality=0.0), honoured(members=6, typicality=0.5)
+    assert bold > timid
+    assert bold > 0.97
+
+
+@pytest.mark.parametrize(
+    "option", [{"members": 0}, {"typicality": 1.0}, {"noise": -0.1}, {"scramble": 1.5}]
+)
+def test_impossible_parameters_are_refused(option, loans):
+    with pytest.raises(ConfigError, match=next(iter(option))):
+        fit(RoCoursePanel, loans, **option)
+
+
+def test_a_model_whose_network_is_not_at_hand_is_refused(loans):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    features, labels = loans.drop(columns="grade"), loans["grade"]
+    foreign = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    foreign.fit(features, labels)
+    with pytest.raises(ConfigError, match="'model' of RoCoursePanel must be a fitted model"):
+        RoCoursePanel(model=foreign, **small(RoCoursePanel)).fit(features, labels)
