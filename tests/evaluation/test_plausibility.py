@@ -229,3 +229,18 @@ def test_options_must_be_counts(binary_schema, incomes, options):
 def test_labels_must_be_as_many_as_rows(binary_schema, incomes):
     with pytest.raises(DataError, match="labels from y must be one per row"):
         Plausibility.fit(binary_schema, incomes(0, 9), [0])
+
+
+def test_usual_are_changes_to_within_the_1st_and_99th_percentile(by_hand):
+    schema = Schema(features=(Continuous("income", 0.0, 1000.0), Continuous("debt", 0.0, 1000.0)))
+    numbers = np.arange(1001.0)
+    training = pd.DataFrame({"income": numbers, "debt": numbers})
+    reference = Plausibility.fit(schema, training, np.arange(1001) % 2)
+    before = pd.DataFrame({"income": [500.0] * 4, "debt": [999.0] * 4})
+    # Percentiles 10 and 990: just inside, just outside, one of two outside, and a debt that was
+    # unusual before and stays as it was.
+    after = pd.DataFrame(
+        {"income": [990.0, 991.0, 500.0, 10.0], "debt": [999.0, 999.0, 5.0, 999.0]}
+    )
+    recourse = by_hand(schema, before, after, [0] * 4, [1] * 4, [True] * 4)
+    assert reference.usual(recourse).tolist() == [1.0, 0.0, 0.0, 1.0]

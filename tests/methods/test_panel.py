@@ -1,5 +1,7 @@
 """The panel: shifted rows, evidence, margins, and what its recourses are worth."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import CategoricalNB
@@ -141,3 +143,24 @@ def test_a_model_whose_network_is_not_at_hand_is_refused(loans):
     foreign.fit(features, labels)
     with pytest.raises(ConfigError, match="'model' of RoCoursePanel must be a fitted model"):
         RoCoursePanel(model=foreign, **small(RoCoursePanel)).fit(features, labels)
+
+
+def test_knowing_the_judges_convinces_them_at_less_cost(loans):
+    judges = [fit(VanillaCF, make_loans(400, seed=seed), epochs=30) for seed in range(1, 4)]
+    rows = make_loans(100, seed=9).drop(columns="grade")
+    model = fit(RoCoursePanel, loans, epochs=30, members=4, typicality=0.5)
+    told = model.knowing(judges).recourse(rows)
+    for judge in (model, *judges):
+        assert (judge.predict(told.attempted()) == told.desired).mean() > 0.97
+    guessed = model.recourse(rows)
+    assert told.proximity.mean() < guessed.proximity.mean()
+    # The model itself is as it was.
+    assert model.recourse(rows).to_records() == guessed.to_records()
+
+
+def test_knowing_needs_networks(loans):
+    model = fit(RoCoursePanel, loans)
+    stranger = copy(model)
+    stranger.predictor_ = None
+    with pytest.raises(ConfigError, match="must have networks of ours, but 1 have none"):
+        model.knowing([stranger])

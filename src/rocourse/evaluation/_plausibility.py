@@ -11,7 +11,7 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
 from rocourse.errors import ConfigError
 from rocourse.evaluation._model import Scalar, as_labels, to_plain
-from rocourse.schema import Recourse, Schema, one_hot
+from rocourse.schema import NEGLIGIBLE_CHANGE, Recourse, Schema, one_hot
 
 NEIGHBOURS = 5
 """How many of the nearest training rows the distance is the mean of."""
@@ -24,6 +24,11 @@ _OUTLIER_NEIGHBOURS = 20
 # every column has been shuffled by itself. A share of the training rows is a measure that has the
 # same meaning for every schema.
 _OUTLYING_SHARE = 0.05
+
+# Percentiles between which a number is usual.
+_USUAL = (0.01, 0.99)
+# Encoded values are float32: a percentile decoded and encoded again need not be the same number.
+_ROUNDING = 1e-6
 
 Encoded = npt.NDArray[np.float32]
 
@@ -43,13 +48,20 @@ class Plausibility:
     from its `neighbours` nearest training rows of the desired class; and whether it is an inlier
     among them, that is, its local outlier factor (20 neighbours, repeated rows counted once) is no
     higher than that of 95% of these training rows. About 95% of other real rows of the class are
-    inliers, and what is advised should not be far below.
+    inliers, and what is advised should not be far below. A third asks of each changed number
+    whether it is usual: between the 1st and the 99th percentile of its column.
 
     Make one with `fit`.
     """
 
-    def __init__(self, schema: Schema, references: Mapping[Scalar, _ClassReference]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        references: Mapping[Scalar, _ClassReference],
+        usual: tuple[Encoded, Encoded],
+    ) -> None:
         self._schema, self._references = schema, references
+        self._low, self._high = usual
 
     @classmethod
     def fit(
@@ -80,7 +92,9 @@ class Plausibility:
                     f"{name} must be a whole number of at least 1, but is {value!r}: use, say, 5."
                 )
         labels = as_labels(y, rows=len(X), source="y")
-        encoded = one_hot(schema.encode(X), schema.layout)
+        rows_given = schema.encode(X)
+        encoded = one_hot(rows_given, schema.layout)
+        low, high = np.quantile(rows_given.continuous, _USUAL, axis=0).astype(np.float32)
         rng = np.random.default_rng(seed)
         references = {}
         for label in sorted(pd.unique(labels), key=str):
@@ -88,7 +102,7 @@ class Plausibility:
             if len(rows) > max_rows:
                 rows = rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
             references[to_plain(label)] = _reference(rows, neighbours)
-        return cls(schema, references)
+        return cls(schema, references, (low, high))
 
     @property
     def classes(self) -> tuple[Scalar, ...]:
@@ -110,6 +124,17 @@ class Plausibility:
             float64 [n] of zeros and ones, NaN where the class has too few rows.
         """
         return self._judged(recourse, _inliers)
+
+    def usual(self, recourse: Recourse) -> npt.NDArray[np.float64]:
+        """Whether every number that an attempt changes becomes a usual one, whatever its class.
+
+        Returns:
+            float64 [n] of zeros and ones.
+        """
+        values, before = recourse.attempts.continuous, recourse.original_rows.continuous
+        within = (values >= self._low - _ROUNDING) & (values <= self._high + _ROUNDING)
+        kept = np.abs(values - before) < NEGLIGIBLE_CHANGE
+        return np.asarray((within | kept).all(axis=1), dtype=np.float64)
 
     def _judged(
         self, recourse: Recourse, measure: Callable[[_ClassReference, Encoded], Any]

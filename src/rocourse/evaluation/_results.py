@@ -21,6 +21,7 @@ RECOURSE_METRICS = (
     "features_changed",
     "neighbour_distance",
     "inliers",
+    "usual",
 )
 MODEL_METRICS = (
     "accuracy",

@@ -35,6 +35,7 @@ _RETIMED_BELOW_SECONDS = 10.0
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Values = np.ndarray[Any, np.dtype[np.float64]]
+_Measured = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class RecourseScores:
         neighbour_distance: Mean distance of the attempts from the nearest training rows of the
             desired class; see `Plausibility`. None without training rows, as is the next.
         inliers: The share of attempts that are inliers among the training rows of that class.
+        usual: The share of attempts that make every number they change a usual one.
     """
 
     rows: int
@@ -67,6 +69,7 @@ class RecourseScores:
     unchanged: Mapping[str, float | None] = field(default_factory=dict)
     neighbour_distance: float | None = None
     inliers: float | None = None
+    usual: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
@@ -218,11 +221,11 @@ def _score(
     own: Mask,
     verdicts: Mapping[str, Mask],
     unchanged: Mapping[str, Mask],
-    plausible: tuple[float | None, float | None],
+    plausible: _Measured,
 ) -> RecourseScores:
     judged = {name: mean(verdict[where]) for name, verdict in verdicts.items()}
     before = {name: mean(verdict[where]) for name, verdict in unchanged.items()}
-    neighbour_distance, inliers = plausible
+    neighbour_distance, inliers, usual = plausible
     return RecourseScores(
         rows=int(where.sum()),
         validity=mean(own[where]),
@@ -234,32 +237,30 @@ def _score(
         unchanged=before,
         neighbour_distance=neighbour_distance,
         inliers=inliers,
+        usual=usual,
     )
 
 
 def _plausibility(
     recourse: Recourse, selected: Mapping[str, Mask], reference: Plausibility | None
-) -> dict[str, tuple[float | None, float | None]]:
-    """Mean distance from the training rows and share of inliers, by protocol.
+) -> dict[str, _Measured]:
+    """Mean distance from the training rows, shares of inliers and of usual values, by protocol.
 
     A protocol with more than `MAX_PLAUSIBILITY_ROWS` attempts is measured by as many of them.
     """
     if reference is None:
-        return dict.fromkeys(selected, (None, None))
+        return dict.fromkeys(selected, (None, None, None))
     # One order for all protocols, so that their draws overlap and few attempts are measured.
     order = np.random.default_rng(0).permutation(len(recourse))
     drawn = {name: order[where[order]][:MAX_PLAUSIBILITY_ROWS] for name, where in selected.items()}
     some = np.unique(np.concatenate(list(drawn.values())))
     attempts = recourse[some]
-    measured = []
-    for values in (reference.distances(attempts), reference.inliers(attempts)):
-        spread = np.full(len(recourse), np.nan)
-        spread[some] = values
-        measured.append(spread)
-    return {
-        name: (_mean_measured(measured[0][rows]), _mean_measured(measured[1][rows]))
-        for name, rows in drawn.items()
-    }
+    measured = np.full((len(recourse), 3), np.nan)
+    measured[some] = np.column_stack(
+        [reference.distances(attempts), reference.inliers(attempts), reference.usual(attempts)]
+    )
+    shares = {name: [_mean_measured(c) for c in measured[rows].T] for name, rows in drawn.items()}
+    return {name: (first, second, third) for name, (first, second, third) in shares.items()}
 
 
 def _mean_measured(values: Values) -> float | None:

@@ -93,14 +93,25 @@ def make_panel(
     """
     x = one_hot(rows, layout)
     evidence, bias = class_evidence(rows, labels, members[0].n_classes, layout, trust=trust)
-    layers = zip(*(_layers(member) for member in members), strict=True)
-    stacked = [jax.tree.map(lambda *parts: np.stack(parts), *layer) for layer in layers]
-    weights = tuple(layer.weight for layer in stacked)
-    biases = tuple(layer.bias for layer in stacked)
+    weights, biases = _stacked(members)
     scores = [_scores(np.asarray(member(jnp.asarray(x.T)))) for member in members]
     scores.append(evidence @ x.T + bias[:, None])
     margins = np.stack([_margins(one, labels, typicality) for one in scores])
-    return Panel(weights, biases, evidence, bias, margins)
+    return Panel(weights, biases, evidence[None], bias[None], margins)
+
+
+def exact_panel(members: list[Predictor]) -> Panel:
+    """The members alone, each content with the least lead there can be."""
+    n_classes = members[0].n_classes
+    weights, biases = _stacked(members)
+    width = weights[0].shape[2]
+    return Panel(
+        weights,
+        biases,
+        np.zeros((0, n_classes, width), np.float32),
+        np.zeros((0, n_classes), np.float32),
+        np.full((len(members), n_classes), _LEAST_MARGIN, np.float32),
+    )
 
 
 def class_evidence(
@@ -169,6 +180,14 @@ def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray
         low.astype(np.float32),
         high.astype(np.float32),
     )
+
+
+def _stacked(
+    members: list[Predictor],
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    layers = zip(*(_layers(member) for member in members), strict=True)
+    stacked = [jax.tree.map(lambda *parts: np.stack(parts), *layer) for layer in layers]
+    return tuple(layer.weight for layer in stacked), tuple(layer.bias for layer in stacked)
 
 
 def _layers(member: Predictor) -> tuple[Linear, ...]:

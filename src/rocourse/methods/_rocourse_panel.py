@@ -1,13 +1,16 @@
 """RoCoursePanel: as few changes as convince a panel of models retrained on shifted rows."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from rocourse.errors import ConfigError
 from rocourse.methods._config import PredictorConfig, require_count, require_share
-from rocourse.methods._panel import make_edits, make_panel, train_members
+from rocourse.methods._estimator import RecourseClassifier
+from rocourse.methods._panel import exact_panel, make_edits, make_panel, train_members
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._search_estimator import SearchMethod
 from rocourse.methods._shifted_rows import ShiftConfig
@@ -104,6 +107,27 @@ class RoCoursePanel(SearchMethod):
         return panel_recourses(
             panel, edits, rows, target, Space.from_schema(self.schema_), steps=self.search_steps
         )
+
+    def knowing(self, models: Sequence[RecourseClassifier]) -> Self:
+        """A copy that has to convince the given models and no others: the future foretold.
+
+        What it finds bounds what any method can do by single edits: as cheap as it gets, for
+        recourses that all these models honour.
+
+        Args:
+            models: Fitted models of this model's schema, with networks of one shape.
+        """
+        predictors = [self.predictor_, *(model.predictor_ for model in models)]
+        known = [predictor for predictor in predictors if predictor is not None]
+        if len(known) < len(predictors):
+            raise ConfigError(
+                "All models to be known must have networks of ours, but "
+                f"{len(predictors) - len(known)} have none; pass models that rocourse has trained."
+            )
+        twin = copy(self)
+        _, edits = _unnamed(self.learned_)
+        twin.learned_ = _named(exact_panel(known), edits)
+        return twin
 
     def _panel_config(self, predictor: Predictor) -> PredictorConfig:
         # A model that was given may have other widths than ours.

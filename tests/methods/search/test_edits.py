@@ -27,8 +27,8 @@ def linear_panel(weights, biases, margin):
     return Panel(
         weights=(weights[:-1, None, :],),
         biases=(biases[:-1, None],),
-        evidence=np.stack([-weights[-1] / 2, weights[-1] / 2]),
-        evidence_bias=np.stack([-biases[-1] / 2, biases[-1] / 2]),
+        evidence=np.stack([-weights[-1] / 2, weights[-1] / 2])[None],
+        evidence_bias=np.stack([-biases[-1] / 2, biases[-1] / 2])[None],
         margins=np.full((len(weights), 2), margin, np.float32),
     )
 
@@ -60,7 +60,7 @@ def leads(panel, rows, target):
     """By plain NumPy: how far each member is for the target, [members, n]."""
     x = one_hot(rows, LAYOUT)
     logits = x @ panel.weights[0][:, 0, :].T + panel.biases[0][:, 0]
-    evidence = x @ panel.evidence.T + panel.evidence_bias
+    evidence = x @ panel.evidence[0].T + panel.evidence_bias[0]
     logits = np.column_stack([logits, evidence[:, 1] - evidence[:, 0]])
     return (np.where(target, 1, -1)[:, None] * logits).T
 

@@ -29,18 +29,18 @@ Numbers = Array | np.ndarray
 
 
 class Panel(NamedTuple):
-    """Models that all have to be convinced: networks of one shape, and a linear one."""
+    """Models that all have to be convinced: networks of one shape, and linear ones."""
 
     weights: tuple[Numbers, ...]
     """Of each layer of all networks, `[members, out, in]`."""
     biases: tuple[Numbers, ...]
     """`[members, out]`."""
     evidence: Numbers
-    """Log-likelihoods by class, linear in the encoded row, `[classes, width]`."""
+    """Linear scores of the encoded row by class, `[judges, classes, width]`; there may be none."""
     evidence_bias: Numbers
-    """`[classes]`."""
+    """`[judges, classes]`."""
     margins: Numbers
-    """The lead over all other classes that each class needs, `[members + 1, classes]`, above 0."""
+    """The lead over all other classes that each class needs, `[members + judges, classes]`."""
 
 
 class Edits(NamedTuple):
@@ -201,15 +201,15 @@ def _first_layer(panel: Panel, x: Array) -> Array:
 
 
 def _all_leads(panel: Panel, first_layer: Array, x: Array, target: Array) -> Array:
-    """By how much the target class leads over the best other one, `[members + 1, n]`."""
+    """By how much the target class leads over the best other one, `[members + judges, n]`."""
     activity = first_layer
     for weight, bias in zip(panel.weights[1:], panel.biases[1:], strict=True):
         activity = jnp.maximum(activity, LEAK * activity)
         activity = jnp.einsum("moi,mib->mob", weight, activity) + bias[:, :, None]
     if activity.shape[1] == 1:
         activity = jnp.concatenate([jnp.zeros_like(activity), activity], axis=1)
-    evidence = panel.evidence @ x + panel.evidence_bias[:, None]
-    scores = jnp.concatenate([activity, evidence[None]])
+    evidence = jnp.einsum("jci,ib->jcb", panel.evidence, x) + panel.evidence_bias[:, :, None]
+    scores = jnp.concatenate([activity, evidence])
     wanted = jnp.arange(scores.shape[1])[:, None] == target
     mine = jnp.sum(jnp.where(wanted, scores, 0.0), axis=1)
     return mine - jnp.max(jnp.where(wanted, -jnp.inf, scores), axis=1)
