@@ -108,6 +108,12 @@ SPACES: dict[str, Space] = {
         "delta_plus": Span(0.0, 1.0),
         "radius": Span(0.05, 0.5, log=True),
     },
+    "rocourse-panel": {
+        "typicality": Span(0.0, 0.7),
+        "noise": Span(0.02, 0.3, log=True),
+        "scramble": Span(0.0, 0.9),
+        "tilt": Span(0.0, 1.0),
+    },
 }
 """The parameters that `tune` varies and how far, by method."""
 

@@ -216,9 +216,15 @@ def _all_leads(panel: Panel, first_layer: Array, x: Array, target: Array) -> Arr
 
 
 def _consent(leads: Array, task: _Task) -> tuple[Array, Array]:
-    """How convinced the panel is: on average, full margins counted as one; and the least of it."""
+    """How convinced the panel is, full margins counted as one, and the least convinced member.
+
+    The first member, the model that gives the recourse, counts as much as all others together:
+    where not all can be convinced, it has to be.
+    """
     shares = leads / task.panel.margins[:, task.target]
-    return jnp.mean(jnp.minimum(shares, 1.0), axis=0), jnp.min(shares, axis=0)
+    counted = jnp.minimum(shares, 1.0)
+    others = jnp.mean(counted[1:], axis=0) if len(counted) > 1 else counted[0]
+    return 0.5 * (counted[0] + others), jnp.min(shares, axis=0)
 
 
 def _n_features(layout: Layout) -> int:
