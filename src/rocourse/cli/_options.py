@@ -23,6 +23,7 @@ Method = Annotated[
         "vanillacf-random",
         "roar",
         "rbr",
+        "rocourse-panel",
     ],
     typer.Option("--method", help="How recourses are found; see `rocourse methods`."),
 ]
