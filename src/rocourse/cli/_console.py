@@ -12,6 +12,8 @@ from rich.console import Console, RenderableType
 
 # Where progress cannot be redrawn in place, this many lines tell of it.
 _LINES = 10
+# Where jobs are many, a line of progress comes no more often than this.
+_SECONDS_A_LINE = 10.0
 
 
 class Output:
@@ -37,6 +39,11 @@ class Output:
             # Lines are neither wrapped nor read as markup: a path in them stays usable.
             console.print(renderable, markup=not is_line, soft_wrap=is_line)
 
+    def warn(self, line: str) -> None:
+        """Prints a line to stderr: what people should know, though it is no failure."""
+        if not self._quiet:
+            print(line, file=sys.stderr, flush=True)
+
     def emit(self, value: Any) -> None:
         """Prints for machines."""
         if self._as_json:
@@ -54,6 +61,18 @@ class Output:
                 yield report
         else:
             yield _lines()
+
+    @contextmanager
+    def job_progress(self) -> Iterator["JobReport"]:
+        """How far many jobs have come: a bar, or a line now and then."""
+        if self._quiet:
+            yield lambda done, total, failed, seconds_left, label: None
+        elif Console(stderr=True).is_terminal:
+            # The time left is known better than by the number of jobs: their kinds differ.
+            with _bars(timed=False) as report:
+                yield _job_bar(report)
+        else:
+            yield _job_lines()
 
     @contextmanager
     def row_progress(self, total: int) -> Iterator[Callable[[int], None]]:
@@ -78,12 +97,25 @@ class Report(Protocol):
     def __call__(self, label: str, done: int, total: int | None, text: str = "") -> None: ...
 
 
+class JobReport(Protocol):
+    """Told how far many jobs have come, and which was the last."""
+
+    def __call__(
+        self,
+        done: int,
+        total: int,
+        failed: int,
+        seconds_left: float | None,
+        label: str,
+    ) -> None: ...
+
+
 def _ignore(label: str, done: int, total: int | None, text: str = "") -> None:
     pass
 
 
 @contextmanager
-def _bars() -> Iterator[Report]:
+def _bars(*, timed: bool = True) -> Iterator[Report]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -98,7 +130,7 @@ def _bars() -> Iterator[Report]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[text]}"),
-        TimeRemainingColumn(),
+        *([TimeRemainingColumn()] if timed else []),
     )
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -122,3 +154,46 @@ def _lines() -> Report:
             print(f"{label} {done}/{total} {text}".rstrip(), file=sys.stderr, flush=True)
 
     return report
+
+
+def _job_bar(report: Report) -> JobReport:
+    def tell(
+        done: int,
+        total: int,
+        failed: int,
+        seconds_left: float | None,
+        label: str,
+    ) -> None:
+        report("jobs", done, total, _job_text(failed, seconds_left, label))
+
+    return tell
+
+
+def _job_lines() -> JobReport:
+    # The first line comes with the first job, so that one sees early that it works.
+    last = time.monotonic() - _SECONDS_A_LINE
+
+    def tell(
+        done: int,
+        total: int,
+        failed: int,
+        seconds_left: float | None,
+        label: str,
+    ) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if total and (done == total or now - last >= _SECONDS_A_LINE):
+            last = now
+            text = _job_text(failed, seconds_left, label)
+            print(f"jobs {done}/{total} {text}".rstrip(), file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _job_text(failed: int, seconds_left: float | None, label: str) -> str:
+    parts = [f"{failed} failed or skipped"] if failed else []
+    if seconds_left is not None:
+        minutes, seconds = divmod(round(seconds_left), 60)
+        hours, minutes = divmod(minutes, 60)
+        parts.append(f"about {f'{hours} h ' if hours else ''}{minutes} min {seconds:02} s left")
+    return "; ".join([*parts, label] if label else parts)

@@ -1,26 +1,51 @@
-"""`rocourse reproduce`: the experiments whose results the docs show."""
+"""`rocourse reproduce`: the paper's tables and figures, and the experiments of the docs."""
 
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.cli._console import JobReport, Output
+
+if TYPE_CHECKING:
+    from rocourse.experiments.reproduction import Advance, Outcome, Section
 
 EXAMPLES = _options.examples(
+    "rocourse reproduce all",
+    "rocourse reproduce table-main --scale paper --jobs 2",
+    "rocourse reproduce fig-attack --report",
     "rocourse reproduce methods --jobs 2",
-    "rocourse reproduce robustness --data student",
-    "rocourse reproduce simulated --table",
 )
+
+# Those whose results stand in the docs, from before the paper's tables had names.
+_COMPARISONS = ("methods", "robustness", "simulated")
+_INTERRUPTED = 130
+_SHOWN_SKIPS = 5
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="methods, robustness or simulated.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            help="all, or tables and figures such as table-main or fig-attack; or one of methods, "
+            "robustness and simulated.",
+        ),
+    ],
+    scale: Annotated[
+        Literal["quick", "paper"],
+        typer.Option("--scale", help="Minutes, or the whole protocol."),
+    ] = "quick",
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Directory of the results.  [default: docs/results/NAME]"
+            "--out",
+            metavar="DIR",
+            help="Directory of the results.  [default: runs/reproduce/SCALE, or docs/results/NAME]",
         ),
     ] = None,
     data: Annotated[
@@ -29,16 +54,127 @@ def reproduce(
     ] = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option("--variant", metavar="NAME", help="Run this variant only. Repeat for more."),
+        typer.Option(
+            "--variant", metavar="NAME", help="Run this method or variant only. Repeat for more."
+        ),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes side by side.")] = 1,
-    table: Annotated[
-        bool, typer.Option("--table", help="Only print the table of stored results.")
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Processes side by side.  [default: one a core]"),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", "--table", help="Only draw what is stored; compute nothing."),
     ] = False,
     as_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
-    """Run an experiment (results already stored are kept) and print its table."""
+    """Reproduce tables and figures of the paper; what has been computed is kept."""
+    output = Output(as_json=as_json, quiet=quiet)
+    if len(names) == 1 and names[0] in _COMPARISONS:
+        _compare(names[0], output, out, data or (), variant or (), jobs or 1, report)
+        return
+    from rocourse.experiments.reproduction import (
+        Outcome,
+        Store,
+        find_entries,
+        find_scale,
+        read_sections,
+        write_report,
+    )
+    from rocourse.experiments.reproduction import reproduce as run
+
+    entries, size = find_entries(names), find_scale(scale)
+    folder = out or Path("runs/reproduce") / scale
+    outcome = Outcome()
+    if report:
+        write_report(size, folder)
+    else:
+        try:
+            with output.job_progress() as tell:
+                outcome = run(
+                    entries,
+                    size,
+                    folder,
+                    workers=jobs or _cores(),
+                    data=data or (),
+                    methods=variant or (),
+                    on_advance=lambda advance: _tell(advance, tell),
+                )
+        except KeyboardInterrupt as error:
+            output.warn("interrupted: what was done is kept, and the same command goes on from it")
+            raise typer.Exit(_INTERRUPTED) from error
+    sections = read_sections(entries, size, Store(folder))
+    output.emit(_record(sections, outcome))
+    _show(output, sections, outcome, tables=len(entries) == 1)
+    output.show(f"Report written to {folder / 'report.html'}")
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def _tell(advance: "Advance", tell: JobReport) -> None:
+    label = "" if advance.job is None else advance.job.label
+    if advance.error is not None:
+        # At once, and also to the quiet: a long run can be stopped and mended.
+        print(f"failed: {label}: {advance.error}", file=sys.stderr, flush=True)
+    gone = advance.failed + advance.skipped
+    tell(advance.done, advance.total, gone, advance.seconds_left, label)
+
+
+def _show(
+    output: Output, sections: Sequence["Section"], outcome: "Outcome", *, tables: bool
+) -> None:
+    for section in sections if tables else ():
+        output.show(section.entry.title, *([section.note] if section.note else []), "")
+        for table in section.tables:
+            output.show(f"{table.title}:", "", table.to_markdown(), "", table.note, "")
+    for job in outcome.skipped[:_SHOWN_SKIPS]:
+        output.warn(f"skipped: {job.label}: a model that it needs could not be fitted")
+    if len(outcome.skipped) > _SHOWN_SKIPS:
+        output.warn(f"skipped: {len(outcome.skipped) - _SHOWN_SKIPS} more for the same reason")
+    for reason in outcome.absent.values():
+        output.warn(f"left out: {outcome.left_out} jobs, since {reason[0].lower()}{reason[1:]}")
+    output.show(
+        f"Jobs: {outcome.done} done, {outcome.stored} found, {len(outcome.failed)} failed, "
+        f"{len(outcome.skipped)} skipped, {outcome.left_out} left out."
+    )
+
+
+def _record(sections: Sequence["Section"], outcome: "Outcome") -> dict[str, object]:
+    return {
+        "entries": [
+            {
+                "name": section.entry.name,
+                "title": section.entry.title,
+                "jobs": {"done": section.done, "total": section.total},
+                "tables": [table.to_dict() for table in section.tables],
+                "figures": [picture.name for picture in section.pictures],
+            }
+            for section in sections
+        ],
+        "done": outcome.done,
+        "stored": outcome.stored,
+        "failed": {job.label: reason for job, reason in outcome.failed.items()},
+        "skipped": [job.label for job in outcome.skipped],
+        "absent": outcome.absent,
+    }
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _compare(
+    name: str,
+    output: Output,
+    out: Path | None,
+    data: Sequence[str],
+    variant: Sequence[str],
+    jobs: int,
+    stored: bool,
+) -> None:
     from rocourse.experiments import (
         as_markdown,
         comparison_rows,
@@ -48,10 +184,9 @@ def reproduce(
         run_comparison,
     )
 
-    output = Output(as_json=as_json, quiet=quiet)
-    comparison = find_comparison(name, data or (), variant or ())
+    comparison = find_comparison(name, data, variant)
     folder = out or Path("docs/results") / comparison.name
-    if table:
+    if stored:
         cells = read_comparison(comparison, folder)
     else:
         with output.progress() as report:

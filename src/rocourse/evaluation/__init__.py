@@ -15,7 +15,7 @@ from rocourse.evaluation._metrics import (
 )
 from rocourse.evaluation._model import Model
 from rocourse.evaluation._plausibility import Plausibility
-from rocourse.evaluation._protocol import run_subsets, split
+from rocourse.evaluation._protocol import fit_seed, judge_subset, run_subsets, split
 from rocourse.evaluation._results import (
     MODEL_METRICS,
     RECOURSE_METRICS,
@@ -48,6 +48,8 @@ __all__ = [
     "auc",
     "constant_class",
     "evaluate_model",
+    "fit_seed",
+    "judge_subset",
     "proximity",
     "robust_validity",
     "run_subsets",

@@ -115,31 +115,65 @@ def run_subsets(
         if on_fitted is not None:
             on_fitted(name, models[name])
 
-    results = []
-    for name, (train, test) in parts.items():
-        reference = Plausibility.fit(
-            models[name].schema_, train.drop(columns=target), train[target], seed=seed
-        )
-        scores = score_model(
-            models[name],
-            test.drop(columns=target),
-            test[target].to_numpy(),
-            judges={other: judge for other, judge in models.items() if other != name},
+    results = (
+        judge_subset(
+            name,
+            *part,
+            target,
+            models,
+            seed=seed,
+            seconds=seconds[name],
             favourable=favourable,
-            reference=reference,
         )
-        wall_seconds, cpu_seconds = seconds[name]
-        results.append(
-            SubsetResult(
-                name=name,
-                train_rows=len(train),
-                fit_seed=fit_seed(seed, name),
-                train_seconds=wall_seconds,
-                train_cpu_seconds=cpu_seconds,
-                scores=scores,
-            )
-        )
+        for name, part in parts.items()
+    )
     return SubsetsResult(target=target, seed=seed, test_size=test_size, subsets=tuple(results))
+
+
+def judge_subset(
+    name: str,
+    train: pd.DataFrame,
+    test: pd.DataFrame,
+    target: str,
+    models: Mapping[str, Model],
+    *,
+    seed: int,
+    seconds: tuple[float, float],
+    favourable: Scalar | None = None,
+) -> SubsetResult:
+    """One subset's part of `run_subsets`, for those who have fitted the models elsewhere.
+
+    Args:
+        name: The subset whose model gives recourses.
+        train: The rows that this model was fitted on, with their labels.
+        test: The rows that it gives recourses for, with their labels.
+        target: The label column.
+        models: The models of all subsets, by name.
+        seed: That of the run.
+        seconds: Wall clock and processor time that the model took to fit.
+        favourable: As in `run_subsets`.
+    """
+    issuer = models[name]
+    reference = Plausibility.fit(
+        issuer.schema_, train.drop(columns=target), train[target], seed=seed
+    )
+    scores = score_model(
+        issuer,
+        test.drop(columns=target),
+        test[target].to_numpy(),
+        judges={other: judge for other, judge in models.items() if other != name},
+        favourable=favourable,
+        reference=reference,
+    )
+    wall_seconds, cpu_seconds = seconds
+    return SubsetResult(
+        name=name,
+        train_rows=len(train),
+        fit_seed=fit_seed(seed, name),
+        train_seconds=wall_seconds,
+        train_cpu_seconds=cpu_seconds,
+        scores=scores,
+    )
 
 
 def fit_seed(seed: int, name: str) -> int:

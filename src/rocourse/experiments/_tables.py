@@ -77,8 +77,8 @@ def _paper(cell: ComparisonCell) -> list[str]:
     figures: PaperFigures | None = by_method.get(cell.method)
     if figures is None:
         return [_ABSENT] * 3
-    proximity = _ABSENT if figures.proximity is None else f"{figures.proximity:.3f}"
-    return [f"{figures.validity:.3f}", f"{figures.robust_validity:.3f}", proximity]
+    shown = (figures.validity, figures.robust_validity, figures.proximity)
+    return [_ABSENT if figure is None else f"{figure:.3f}" for figure in shown]
 
 
 def _model_rows(cells: Sequence[ComparisonCell]) -> list[list[str]]:

@@ -18,6 +18,7 @@ class Theme:
         grid: Lines and empty cells.
         scale: From a share of 0 to a share of 1, so near to the ground that ink is read on all.
         methods: By method.
+        shades: For lines that are told apart by something other than their method.
     """
 
     surface: str
@@ -26,6 +27,7 @@ class Theme:
     grid: str
     scale: tuple[str, ...]
     methods: Mapping[str, str]
+    shades: tuple[str, ...]
 
     def method_color(self, name: str) -> str:
         """The colour of a method."""
@@ -42,7 +44,13 @@ LIGHT = Theme(
     muted="#56646b",
     grid="#dde4e7",
     scale=("#f3f5f6", "#c3e3e0", "#74c1ba"),
-    methods={"counternet": "#c25400", "rocoursenet": "#0072b2"},
+    methods={
+        "counternet": "#c25400",
+        "rocoursenet": "#0072b2",
+        "roar": "#00805e",
+        "rbr": "#b0518a",
+    },
+    shades=("#0072b2", "#c25400", "#00805e", "#b0518a", "#7a6a00", "#56646b"),
 )
 DARK = Theme(
     surface="#14191c",
@@ -50,5 +58,11 @@ DARK = Theme(
     muted="#9fadb4",
     grid="#333d43",
     scale=("#20282c", "#214a49", "#257a75"),
-    methods={"counternet": "#f0a04b", "rocoursenet": "#56b4e9"},
+    methods={
+        "counternet": "#f0a04b",
+        "rocoursenet": "#56b4e9",
+        "roar": "#3fc79a",
+        "rbr": "#e08fc0",
+    },
+    shades=("#56b4e9", "#f0a04b", "#3fc79a", "#e08fc0", "#d8c84a", "#9fadb4"),
 )

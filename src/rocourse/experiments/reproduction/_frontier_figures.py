@@ -1,0 +1,202 @@
+"""Figures of what validity costs: one line a method, or one a share of the training rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rocourse.experiments._theme import Theme
+from rocourse.experiments.reproduction._axes import Line, add_legend, dress, line_color, new_figure
+from rocourse.experiments.reproduction._jobs import Cell, Job, seed_by_seed
+from rocourse.experiments.reproduction._names import METHOD_TITLES, data_title
+from rocourse.experiments.reproduction._parts import Part, Picture
+from rocourse.experiments.reproduction._recourse_tables import figure_table
+from rocourse.experiments.reproduction._results import Results, collect, measure
+from rocourse.experiments.reproduction._scales import Scale, Setting
+
+_DATASETS = ("loan", "german_credit", "student")
+_MEASURES = (("validity", "Validity"), ("robust_validity", "Robust validity"))
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """One method with its trade-off varied.
+
+    Attributes:
+        title: What the legend calls it.
+        points: The value of what was varied, as text, and the cell that has it.
+        shade: Its colour, where all are of one method.
+    """
+
+    title: str
+    points: tuple[tuple[str, Cell], ...]
+    shade: int | None = None
+
+
+def pareto_frontiers(scale: Scale, dataset: str) -> list[Frontier]:
+    """What is varied for each method, as the paper says."""
+    # Loan's own setting takes too long for many values.
+    setting = scale.parameters if dataset == "loan" else scale.settings[dataset]
+    prices = {
+        method: tuple(
+            (f"λ3 = {price:g}", setting.cell(method, lambda_3=price)) for price in scale.prices
+        )
+        for method in ("counternet", "rocoursenet")
+    }
+    roar = tuple(
+        (f"λ = {price:g}", setting.cell("roar", proximity_weights=(price,)))
+        for price in scale.search_prices
+    )
+    rbr = tuple(
+        (f"ε₁ = {op:g}, ε₂ = {pe:g}", setting.cell("rbr", epsilon_op=op, epsilon_pe=pe))
+        for op, pe in scale.ambiguities
+    )
+    points = {"roar": roar, "rbr": rbr, **prices}
+    return [Frontier(METHOD_TITLES[method], found) for method, found in points.items()]
+
+
+def pareto_jobs(scale: Scale) -> list[Job]:
+    """The judgements of all points."""
+    return seed_by_seed(
+        [
+            cell
+            for dataset in _DATASETS
+            for frontier in pareto_frontiers(scale, dataset)
+            for _, cell in frontier.points
+        ]
+    )
+
+
+def pareto_parts(scale: Scale, results: Results) -> list[Part]:
+    """A panel a data set and measure, and the numbers behind them."""
+    frontiers = {dataset: pareto_frontiers(scale, dataset) for dataset in _DATASETS}
+    panels = [
+        (f"{data_title(dataset)}: {title.lower()}", metric, frontiers[dataset])
+        for metric, title in _MEASURES
+        for dataset in _DATASETS
+    ]
+    picture = Picture(
+        "fig-pareto",
+        "What validity costs",
+        partial(_draw, panels, len(_DATASETS), results),
+        description="Validity and robust validity by proximity, one line a method.",
+        note=(
+            "Upper left is better. A line joins the points that no other of the method beats in "
+            "both; the others are hollow. Varied are λ3 of CounterNet and RoCourseNet, λ of "
+            "ROAR-LIME, and ε₁ and ε₂ of RBR."
+        ),
+    )
+    lines = [point for one in frontiers.values() for frontier in one for point in frontier.points]
+    return [picture, figure_table("The numbers", "varied", lines, results)]
+
+
+def _fractions(scale: Scale) -> list[tuple[float, Setting]]:
+    return [(fraction, scale.parameters.fraction(fraction)) for fraction in scale.fractions]
+
+
+def size_frontiers(scale: Scale) -> list[Frontier]:
+    """RoCourseNet on shares of the training rows, its price varied."""
+    return [
+        Frontier(
+            f"{fraction:.0%} of the training rows",
+            tuple(
+                (
+                    f"λ3 = {price:g}",
+                    setting.cell("rocoursenet", f"{fraction:.0%} of the rows", lambda_3=price),
+                )
+                for price in scale.prices
+            ),
+            shade=shade,
+        )
+        for shade, (fraction, setting) in enumerate(_fractions(scale))
+    ]
+
+
+def size_jobs(scale: Scale) -> list[Job]:
+    """The judgements of all points."""
+    return seed_by_seed([cell for frontier in size_frontiers(scale) for _, cell in frontier.points])
+
+
+def size_parts(scale: Scale, results: Results) -> list[Part]:
+    """A panel a measure, and the numbers behind them."""
+    frontiers = size_frontiers(scale)
+    panels = [(title, metric, frontiers) for metric, title in _MEASURES]
+    picture = Picture(
+        "fig-data-size",
+        "RoCourseNet with fewer training rows",
+        partial(_draw, panels, len(_MEASURES), results),
+        description="Validity and robust validity by proximity, one line a share of the rows.",
+        note=(
+            "Upper left is better. λ3 is varied; test rows and epochs are the same for all, so "
+            "that fewer rows also make fewer steps. A line joins the points that no other of the "
+            "same share beats in both; the others are hollow."
+        ),
+    )
+    lines = [point for frontier in frontiers for point in frontier.points]
+    return [picture, figure_table("The numbers", "varied", lines, results)]
+
+
+def efficient(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Which points (cost, gain) no other one beats in one without losing in the other."""
+    return [
+        not any(x <= cost and y >= gain and (x, y) != (cost, gain) for x, y in points)
+        for cost, gain in points
+    ]
+
+
+def _draw(
+    panels: Sequence[tuple[str, str, Sequence[Frontier]]],
+    columns: int,
+    results: Results,
+    theme: Theme,
+) -> Figure:
+    figure, grid = new_figure(len(panels) // columns, columns)
+    for axes, (title, metric, frontiers) in zip(grid, panels, strict=True):
+        for frontier in frontiers:
+            _draw_frontier(axes, frontier, metric, results, theme)
+        dress(axes, theme, title=title, xlabel="proximity", share=True)
+        axes.set_xlim(left=0)
+    add_legend(figure, grid, theme)
+    return figure
+
+
+def _draw_frontier(
+    axes: Axes, frontier: Frontier, metric: str, results: Results, theme: Theme
+) -> None:
+    found = []
+    for _, cell in frontier.points:
+        result = collect(cell, results)
+        cost, gain = (measure(result, name)[0].mean for name in ("proximity", metric))
+        if cost is not None and gain is not None:
+            found.append((cost, gain))
+    if not found:
+        return
+    method = frontier.points[0][1].method
+    color = line_color(Line(frontier.title, method, (), (), shade=frontier.shade), theme)
+    kept = efficient(found)
+    best = sorted(point for point, good in zip(found, kept, strict=True) if good)
+    axes.plot(
+        *zip(*best, strict=True),
+        color=color,
+        linewidth=1.8,
+        marker="o",
+        markersize=5.5,
+        markeredgecolor=theme.surface,
+        markeredgewidth=0.8,
+        label=frontier.title,
+        zorder=3,
+    )
+    beaten = [point for point, good in zip(found, kept, strict=True) if not good]
+    if beaten:
+        axes.plot(
+            *zip(*beaten, strict=True),
+            linestyle="none",
+            marker="o",
+            markersize=5,
+            markerfacecolor="none",
+            markeredgecolor=color,
+            markeredgewidth=1.1,
+            zorder=2,
+        )

@@ -1,0 +1,35 @@
+"""What tables and figures call methods and data sets."""
+
+from rocourse.experiments.reproduction._jobs import Cell
+
+METHOD_TITLES = {
+    "vanillacf": "VanillaCF",
+    "vanillacf-random": "VanillaCF-Random",
+    "counternet": "CounterNet",
+    "roar": "ROAR-LIME",
+    "rbr": "RBR",
+    "rocoursenet": "RoCourseNet",
+    "rocoursenet-random": "RoCourseNet-Random",
+    "cf-model": "CF Model",
+    "robust-cf-model": "Robust CF Model",
+    "vae-cf": "VAE-CF",
+    "robust-vae-cf": "Robust VAE-CF",
+}
+
+DATA_TITLES = {
+    "loan": "Loan",
+    "german_credit": "German Credit",
+    "student": "Student",
+    "simulated_covariate": "Covariate shift",
+    "simulated_label": "Label shift",
+}
+
+
+def method_title(cell: Cell) -> str:
+    """What a cell is called among those on the same rows."""
+    return cell.title or METHOD_TITLES.get(cell.method, cell.method)
+
+
+def data_title(dataset: str) -> str:
+    """What a data set is called."""
+    return DATA_TITLES.get(dataset, dataset)

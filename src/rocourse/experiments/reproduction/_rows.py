@@ -1,0 +1,43 @@
+"""The rows that a job works on."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from rocourse.datasets import Dataset, load
+from rocourse.evaluation import split
+from rocourse.schema import Schema
+
+# A worker goes through the subsets of one data set in turn.
+_SUBSETS_AT_HAND = 16
+
+
+class Rows(NamedTuple):
+    """Training and test rows of one subset, with their labels."""
+
+    schema: Schema
+    target: str
+    train: pd.DataFrame
+    test: pd.DataFrame
+
+
+def read_rows(inputs: Mapping[str, Any]) -> Rows:
+    """The rows that a job's inputs name; see `Source`."""
+    subset, seed = inputs["subset"], inputs["seed"]
+    dataset = _load(inputs["dataset"], subset, seed)
+    frame, target = dataset.subsets[subset], dataset.target
+    most = inputs.get("rows")
+    if most is not None and most < len(frame):
+        frame = frame.sample(n=most, random_state=seed).sort_index()
+    train, test = split(frame, target, seed=seed)
+    fraction = inputs.get("fraction", 1.0)
+    if fraction < 1.0:
+        train, _ = split(train, target, seed=seed, test_size=1.0 - fraction)
+    return Rows(dataset.schema, target, train, test)
+
+
+@lru_cache(maxsize=_SUBSETS_AT_HAND)
+def _load(name: str, subset: str, seed: int) -> Dataset:
+    return load(name, subsets=(subset,), seed=seed)

@@ -1,0 +1,122 @@
+"""What each kind of job does: from its inputs, and the models that it needs, to its result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from time import perf_counter, process_time
+from typing import Any
+
+from rocourse.errors import RocourseError
+from rocourse.evaluation import accuracy, fit_seed, judge_subset
+from rocourse.experiments._tuning import versions
+from rocourse.experiments.reproduction._attack import Attack, attack_recourses
+from rocourse.experiments.reproduction._jobs import Job
+from rocourse.experiments.reproduction._rows import read_rows
+from rocourse.experiments.reproduction._store import Store
+from rocourse.methods import METHODS
+
+TEST_SIZE = 0.25
+
+
+def run_job(job: Job, store: Store) -> float:
+    """Does a job and keeps its result; how many seconds it took."""
+    start = perf_counter()
+    result = KINDS[job.kind](job, store)
+    seconds = perf_counter() - start
+    store.write(job, result, seconds=seconds)
+    return seconds
+
+
+def attempt(job: Job, store: Store) -> tuple[float, str | None]:
+    """As `run_job`, but a failure is an answer: the seconds, and a sentence if it failed."""
+    start = perf_counter()
+    try:
+        return run_job(job, store), None
+    except RocourseError as error:
+        sentence = str(error)
+    except Exception as error:
+        # Whatever one job meets, the others go on; its first line tells what it was.
+        lines = str(error).splitlines() or [""]
+        sentence = f"{type(error).__name__}: {lines[0]}"
+    return perf_counter() - start, sentence
+
+
+def _fit(job: Job, store: Store) -> dict[str, Any]:
+    inputs = job.inputs
+    rows = read_rows(inputs)
+    seed = fit_seed(inputs["seed"], inputs["subset"])
+    options = {name: _hashable(value) for name, value in inputs["options"].items()}
+    model = METHODS[inputs["method"]](schema=rows.schema, random_state=seed, **options)
+    wall, cpu = perf_counter(), process_time()
+    model.fit(rows.train.drop(columns=rows.target), rows.train[rows.target])
+    wall, cpu = perf_counter() - wall, process_time() - cpu
+    model.save(store.model_path(job), force=True)
+    predicted = model.predict(rows.test.drop(columns=rows.target))
+    parameters = model.get_params(deep=False)
+    # The schema is the data set's, and the seed stands beside.
+    del parameters["schema"], parameters["random_state"]
+    return {
+        "train_rows": len(rows.train),
+        "test_rows": len(rows.test),
+        "fit_seed": seed,
+        "train_seconds": wall,
+        "train_cpu_seconds": cpu,
+        "epochs": model.n_iter_,
+        "accuracy": accuracy(rows.test[rows.target], predicted),
+        # All of them, not only those that differ: defaults may change, results do not.
+        "parameters": parameters,
+        "versions": versions(),
+    }
+
+
+def _judge(job: Job, store: Store) -> dict[str, Any]:
+    inputs = job.inputs
+    rows = read_rows(inputs)
+    fits = dict(zip(inputs["subsets"], job.needs, strict=True))
+    fitted = store.read(fits[inputs["subset"]])
+    assert fitted is not None  # a job starts when what it needs is there
+    result = judge_subset(
+        inputs["subset"],
+        rows.train,
+        rows.test,
+        rows.target,
+        {subset: store.model(fit) for subset, fit in fits.items()},
+        seed=inputs["seed"],
+        seconds=(fitted["train_seconds"], fitted["train_cpu_seconds"]),
+    )
+    return {"target": rows.target, "test_size": TEST_SIZE, "subset": result.to_dict()}
+
+
+def _history(job: Job, store: Store) -> dict[str, Any]:
+    (fit,) = job.needs
+    model = store.model(fit)
+    return {"history": model.history_, "best_epoch": model.best_epoch_}
+
+
+def _attack(job: Job, store: Store) -> dict[str, Any]:
+    (fit,) = job.needs
+    rows = read_rows(job.inputs)
+    test = rows.test
+    if len(test) > job.inputs["attacked_rows"]:
+        test = test.sample(n=job.inputs["attacked_rows"], random_state=job.inputs["seed"])
+    scores = attack_recourses(
+        store.model(fit),
+        test.drop(columns=rows.target),
+        test[rows.target].to_numpy(),
+        Attack(**job.inputs["attack"]),
+        seed=fit_seed(job.inputs["seed"], job.inputs["subset"]),
+    )
+    return asdict(scores)
+
+
+KINDS: Mapping[str, Callable[[Job, Store], dict[str, Any]]] = {
+    "fit": _fit,
+    "judge": _judge,
+    "history": _history,
+    "attack": _attack,
+}
+"""What is done, by kind of job."""
+
+
+def _hashable(value: Any) -> Any:
+    """A parameter as estimators have it: JSON has no tuples."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value

@@ -1,0 +1,157 @@
+"""The paper's tables and figures, drawn from made-up results."""
+
+import random
+
+import pytest
+
+from rocourse.experiments import PAPER
+from rocourse.experiments._figures import to_png
+from rocourse.experiments._theme import DARK, LIGHT
+from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
+from rocourse.experiments.reproduction._frontier_figures import efficient
+from rocourse.experiments.reproduction._parts import difference, grouped, spread
+from rocourse.methods import METHODS
+
+QUICK = SCALES["quick"]
+PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")
+
+
+def made_up(job):
+    """A result of the right form."""
+    draw = random.Random(job.digest).random
+    if job.kind == "history":
+        names = ("l1", "l2", "l3", "robust_validity")
+        history = [{"epoch": e + 1.0} | {name: draw() for name in names} for e in range(4)]
+        return {"history": history, "best_epoch": 4}
+    if job.kind == "attack":
+        names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
+        return {"rows": 5} | {name: draw() for name in names}
+    others = [name for name in job.inputs["subsets"] if name != job.inputs["subset"]]
+    measures = ("validity", "robust_validity", "unchanged_validity", "inliers")
+    sizes = ("proximity", "features_changed", "neighbour_distance")
+    scores = {
+        protocol: {
+            "rows": 5,
+            "judged": {name: draw() for name in others},
+            "unchanged": {name: draw() for name in others},
+            **{name: draw() for name in measures},
+            **{name: 9 * draw() for name in sizes},
+        }
+        for protocol in PROTOCOLS
+    }
+    subset = {
+        "name": job.inputs["subset"],
+        "train_rows": 20,
+        "fit_seed": 1,
+        "train_seconds": 2.0,
+        "train_cpu_seconds": 2.5,
+        "scores": {
+            "rows": 5,
+            "accuracy": draw(),
+            "auc": draw(),
+            "favourable": 1,
+            "constant": None,
+            "seconds_per_recourse": 0.002,
+            "protocols": scores,
+        },
+    }
+    return {"target": "y", "test_size": 0.25, "subset": subset}
+
+
+def results_of(entry, scale=QUICK, keep=lambda job: True):
+    return {job: made_up(job) for job in entry.jobs(scale) if keep(job)}
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_entry_draws_tables_and_pictures(name):
+    entry = REGISTRY[name]
+    parts = entry.render(QUICK, results_of(entry))
+    tables = [part for part in parts if isinstance(part, Table)]
+    pictures = [part for part in parts if isinstance(part, Picture)]
+    assert tables and bool(pictures) == name.startswith("fig-")
+    for table in tables:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+        assert sum(width for _, width in table.groups) == len(table.columns)
+    for picture in pictures:
+        assert picture.description and picture.name.startswith(name)
+        for theme in (LIGHT, DARK):
+            picture.figure(theme)
+    if pictures:
+        assert to_png(pictures[0].figure()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_entries_draw_what_there_is_when_results_are_missing(name):
+    entry = REGISTRY[name]
+    jobs = list(entry.jobs(QUICK))
+    kept = set(jobs[: max(1, len(jobs) // 3)])
+    for part in entry.render(QUICK, results_of(entry, keep=kept.__contains__)):
+        if isinstance(part, Picture):
+            part.figure()
+
+
+def test_the_main_table_has_the_papers_figures_and_the_difference():
+    entry = REGISTRY["table-main"]
+    results = results_of(entry)
+    loan = next(t for t in entry.render(QUICK, results) if t.title == "Loan")
+    rows = {row[0]: row for row in loan.rows}
+    assert list(rows) == ["VanillaCF", "CounterNet", "ROAR-LIME", "RBR", "RoCourseNet"]
+    header = [f"{group}: {column}" for group, column in loan.columns]
+    found = dict(zip(header, rows["RoCourseNet"], strict=True))
+    assert found["robust validity: paper"] == "0.969 ± 0.106"
+    judged = [
+        result["subset"]["scores"]["protocols"]["all"]["judged"]
+        for job, result in results.items()
+        if (job.inputs["dataset"], job.inputs["method"]) == ("loan", "rocoursenet")
+    ]
+    ours = sum(share for shares in judged for share in shares.values()) / 6
+    assert found["robust validity: ours"].startswith(f"{ours:.3f} ± ")
+    assert found["robust validity: difference"] == f"{ours - 0.969:+.3f}".replace("-", "−")
+
+
+def test_both_scales_have_the_papers_parameters():
+    for scale in SCALES.values():
+        for dataset in ("german_credit", "student", "loan"):
+            options = scale.settings[dataset].cell("rocoursenet").options
+            assert {**options, **PAPER[dataset]} == dict(options)
+
+
+def test_the_scales_name_every_parameter_that_figures_vary():
+    known = METHODS["rocoursenet"]().get_params()
+    options = QUICK.parameters.cell("rocoursenet").options
+    for name in ("attack_steps", "epsilon", "epsilon_schedule", "norm", "lambda_3"):
+        assert name in options and name in known
+
+
+def test_tables_and_figures_share_their_models():
+    main = {fit for job in REGISTRY["table-main"].jobs(QUICK) for fit in job.needs}
+    for name in ("table-predictive", "table-time", "fig-attack", "fig-curves"):
+        assert {fit for job in REGISTRY[name].jobs(QUICK) for fit in job.needs} <= main
+    shared = {fit for job in REGISTRY["fig-steps"].jobs(QUICK) for fit in job.needs} & main
+    assert len(shared) == 3, "T = 7 is what the table has"
+
+
+def test_report_of_all_entries_links_every_figure(tmp_path):
+    store = Store(tmp_path)
+    for name in ("table-simulated", "fig-curves"):
+        for job, result in results_of(REGISTRY[name]).items():
+            store.write(job, result, seconds=1.0)
+    write_report(QUICK, tmp_path)
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "(figures/fig-curves.png)" in text and "## table-simulated" in text
+    assert "## table-main" not in text, "there are no results of it"
+    assert (tmp_path / "figures" / "fig-curves.svg").is_file()
+    assert "data:image/svg+xml;base64," in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_points_that_another_beats_are_told_apart():
+    points = [(1.0, 0.5), (2.0, 0.9), (2.5, 0.9), (3.0, 1.0), (4.0, 0.2)]
+    assert efficient(points) == [True, True, False, True, False]
+
+
+def test_figures_are_shown_with_signs_and_spreads():
+    assert difference(0.5, 0.75) == "−0.250" and difference(0.75, 0.5) == "+0.250"
+    assert difference(None, 0.5) == spread(None, 0.1) == "–"
+    assert spread(0.5, 0.1, None) == "0.500 ± 0.100"
+    assert grouped(("", ("a",)), ("b", ("c", "d"))) == (("", "a"), ("b", "c"), ("b", "d"))

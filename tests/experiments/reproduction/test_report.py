@@ -1,0 +1,58 @@
+"""The report: tables and figures from stored JSON alone."""
+
+import shutil
+
+import pytest
+from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
+from tests.experiments.test_report import Page
+
+from rocourse.experiments.reproduction import (
+    SCALES,
+    Store,
+    collect,
+    reproduce,
+    seed_by_seed,
+    write_report,
+)
+from rocourse.methods import METHODS
+
+QUICK = SCALES["quick"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    reproduce([ENTRY], QUICK, out, registry=REGISTRY)
+    return out
+
+
+def test_report_is_redrawn_from_json_without_models_or_training(folder, tmp_path, monkeypatch):
+    shutil.copytree(folder / "jobs", tmp_path / "jobs")
+    monkeypatch.setitem(METHODS, "counternet", None)
+    files = write_report(QUICK, tmp_path, registry=REGISTRY)
+    assert [path.name for path in files] == ["report.md", "report.html"]
+    for name in ("report.md", "report.html"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_report_has_an_index_and_every_table(folder):
+    result = collect(CELL, Store(folder).results(seed_by_seed([CELL])))
+    mean = result.summary().protocols["all"]["robust_validity"].mean
+    page = Page((folder / "report.html").read_text("utf-8"))
+    assert {"href": "#tiny"} in page.named("a")
+    assert "4 of 4 jobs done" in page.text and f"{mean:.3f}" in page.text
+    text = (folder / "report.md").read_text("utf-8")
+    assert "- [tiny](#tiny): A tiny entry" in text
+    assert "| method | share: validity | share: robust validity |" in text
+    assert f"| {mean:.3f} |" in text
+
+
+def test_report_without_results_says_so(tmp_path):
+    write_report(QUICK, tmp_path)
+    assert "There are no results yet" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_run_can_be_cut_down_to_data_sets_and_methods(tmp_path):
+    for cut in ({"data": ["loan"]}, {"methods": ["roar"]}):
+        outcome = reproduce([ENTRY], QUICK, tmp_path, registry=REGISTRY, **cut)
+        assert (outcome.done, outcome.stored) == (0, 0)

@@ -1,0 +1,34 @@
+"""A tiny entry: two data sets' worth of rows, nets of a few units, one step of training."""
+
+from dataclasses import replace
+
+from rocourse.experiments.reproduction import Cell, Entry, Source, Table, collect, seed_by_seed
+from rocourse.experiments.reproduction._parts import grouped, shown
+from rocourse.experiments.reproduction._results import measure
+
+OPTIONS = {
+    "encoder_widths": (8, 4),
+    "head_widths": (4,),
+    "generator_widths": (8,),
+    "batch_size": 64,
+    "epochs": 1,
+}
+CELL = Cell(Source("simulated_label", ("D1", "D2"), rows=120), "counternet", OPTIONS, seeds=(0, 1))
+
+
+def render(scale, results):
+    result = collect(CELL, results)
+    row = [CELL.method]
+    for name in ("validity", "robust_validity"):
+        row.append(shown(measure(result, name)[0].mean))
+    columns = grouped(("", ("method",)), ("share", ("validity", "robust validity")))
+    return [Table("A tiny table", columns, (tuple(row),), "A note.")]
+
+
+ENTRY = Entry("tiny", "A tiny entry", lambda scale: seed_by_seed([CELL]), render)
+REGISTRY = {"tiny": ENTRY}
+
+
+def cell(**changes):
+    """The tiny cell with other options."""
+    return replace(CELL, options={**OPTIONS, **changes})
