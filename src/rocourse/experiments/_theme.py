@@ -49,6 +49,7 @@ LIGHT = Theme(
         "rocoursenet": "#0072b2",
         "roar": "#00805e",
         "rbr": "#b0518a",
+        "rocourse-panel": "#1c2529",
     },
     shades=("#0072b2", "#c25400", "#00805e", "#b0518a", "#7a6a00", "#56646b"),
 )
@@ -63,6 +64,7 @@ DARK = Theme(
         "rocoursenet": "#56b4e9",
         "roar": "#3fc79a",
         "rbr": "#e08fc0",
+        "rocourse-panel": "#e6ecee",
     },
     shades=("#56b4e9", "#f0a04b", "#3fc79a", "#e08fc0", "#d8c84a", "#9fadb4"),
 )

@@ -23,11 +23,14 @@ def made_up(job):
         names = ("l1", "l2", "l3", "robust_validity")
         history = [{"epoch": e + 1.0} | {name: draw() for name in names} for e in range(4)]
         return {"history": history, "best_epoch": 4}
+    if job.kind == "sample":
+        changes = ["income: from 3 to 5"]
+        return {"applicants": [{"changes": changes, "proximity": draw(), "valid": True}] * 4}
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
     others = [name for name in job.inputs["subsets"] if name != job.inputs["subset"]]
-    measures = ("validity", "robust_validity", "unchanged_validity", "inliers")
+    measures = ("validity", "robust_validity", "unchanged_validity", "inliers", "usual")
     sizes = ("proximity", "features_changed", "neighbour_distance")
     scores = {
         protocol: {
@@ -96,7 +99,8 @@ def test_the_main_table_has_the_papers_figures_and_the_difference():
     results = results_of(entry)
     loan = next(t for t in entry.render(QUICK, results) if t.title == "Loan")
     rows = {row[0]: row for row in loan.rows}
-    assert list(rows) == ["VanillaCF", "CounterNet", "ROAR-LIME", "RBR", "RoCourseNet"]
+    methods = ["VanillaCF", "CounterNet", "ROAR-LIME", "RBR", "RoCourseNet"]
+    assert list(rows) == [*methods, "RoCoursePanel (ours)"]
     header = [f"{group}: {column}" for group, column in loan.columns]
     found = dict(zip(header, rows["RoCourseNet"], strict=True))
     assert found["robust validity: paper"] == "0.969 ± 0.106"

@@ -53,7 +53,11 @@ def pareto_frontiers(scale: Scale, dataset: str) -> list[Frontier]:
         (f"ε₁ = {op:g}, ε₂ = {pe:g}", setting.cell("rbr", epsilon_op=op, epsilon_pe=pe))
         for op, pe in scale.ambiguities
     )
-    points = {"roar": roar, "rbr": rbr, **prices}
+    panel = tuple(
+        (f"typicality {typicality:g}", setting.cell("rocourse-panel", typicality=typicality))
+        for typicality in scale.typicalities
+    )
+    points = {"roar": roar, "rbr": rbr, **prices, "rocourse-panel": panel}
     return [Frontier(METHOD_TITLES[method], found) for method, found in points.items()]
 
 
@@ -85,7 +89,7 @@ def pareto_parts(scale: Scale, results: Results) -> list[Part]:
         note=(
             "Upper left is better. A line joins the points that no other of the method beats in "
             "both; the others are hollow. Varied are λ3 of CounterNet and RoCourseNet, λ of "
-            "ROAR-LIME, and ε₁ and ε₂ of RBR."
+            "ROAR-LIME, ε₁ and ε₂ of RBR, and the typicality that RoCoursePanel asks for."
         ),
     )
     lines = [point for one in frontiers.values() for frontier in one for point in frontier.points]

@@ -131,6 +131,26 @@ class Cell:
         """The judgements of all subsets' recourses."""
         return tuple(self.judge(subset, seed) for subset in self.source.subsets)
 
+    def oracle(self, subset: str, seed: int) -> Job:
+        """As `judge`, of recourses that are made with all judges known; for `RoCoursePanel`."""
+        judge = self.judge(subset, seed)
+        return Job("oracle", judge.inputs, judge.needs)
+
+    def oracles(self, seed: int) -> tuple[Job, ...]:
+        """The judgements of what could be had for all subsets."""
+        return tuple(self.oracle(subset, seed) for subset in self.source.subsets)
+
+    def sample(self, subset: str, seed: int, rows: int) -> Job:
+        """Recourses for some refused test rows, in raw units.
+
+        Args:
+            subset: Whose model.
+            seed: That of the run, and of the draw.
+            rows: How many.
+        """
+        fit = self.fit(subset, seed)
+        return Job("sample", {**fit.inputs, "sampled_rows": rows}, (fit,))
+
     def history(self, subset: str, seed: int) -> Job:
         """Reads off a model how its training went."""
         fit = self.fit(subset, seed)

@@ -14,6 +14,7 @@ METHOD_TITLES = {
     "robust-cf-model": "Robust CF Model",
     "vae-cf": "VAE-CF",
     "robust-vae-cf": "Robust VAE-CF",
+    "rocourse-panel": "RoCoursePanel (ours)",
 }
 
 DATA_TITLES = {

@@ -29,7 +29,9 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
 
-    words: ClassVar[frozenset[str]] = frozenset({"attacker", "data", "method", "model", "varied"})
+    words: ClassVar[frozenset[str]] = frozenset(
+        {"attacker", "changes", "data", "method", "model", "subset", "varied"}
+    )
     """Columns that hold words and not numbers."""
 
     @property

@@ -28,6 +28,7 @@ from rocourse.experiments.reproduction._model_tables import (
     time_jobs,
     time_tables,
 )
+from rocourse.experiments.reproduction._oracle_table import oracle_jobs, oracle_tables
 from rocourse.experiments.reproduction._parameter_figures import (
     CONSTANT,
     EPSILONS,
@@ -40,6 +41,10 @@ from rocourse.experiments.reproduction._parameter_figures import (
     series_parts,
 )
 from rocourse.experiments.reproduction._parts import Part
+from rocourse.experiments.reproduction._plausibility_tables import (
+    plausible_jobs,
+    plausible_tables,
+)
 from rocourse.experiments.reproduction._recourse_tables import (
     cells_of,
     judgements,
@@ -109,7 +114,7 @@ _ENTRIES = (
     _recourses(
         "table-main",
         "Robustness of recourses under model shift",
-        ("vanillacf", "counternet", "roar", "rbr", "rocoursenet"),
+        ("vanillacf", "counternet", "roar", "rbr", "rocoursenet", "rocourse-panel"),
         ("loan", "german_credit", "student"),
     ),
     _recourses(
@@ -132,6 +137,8 @@ _ENTRIES = (
     ),
     Entry("table-predictive", "Predictive performance", predictive_jobs, predictive_tables),
     Entry("table-time", "Time to train and to give a recourse", time_jobs, time_tables),
+    Entry("table-plausibility", "Whether advice looks real", plausible_jobs, plausible_tables),
+    Entry("oracle", "What could be had if the future were known", oracle_jobs, oracle_tables),
     Entry("fig-pareto", "What validity costs", pareto_jobs, pareto_parts, _parameters_note),
     Entry(
         "fig-attack",

@@ -1,6 +1,6 @@
 """From the results of jobs to what evaluation makes of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocourse.evaluation import Aggregate, SeedsResult, SubsetResult, SubsetsResult
@@ -10,11 +10,19 @@ Results = Mapping[Job, dict[str, Any]]
 """What jobs came to; jobs without a result are not in it."""
 
 
-def collect(cell: Cell, results: Results) -> SeedsResult | None:
-    """The runs of a cell whose judgements are all there; None if there is none."""
+def collect(
+    cell: Cell, results: Results, jobs: Callable[[Cell, int], Sequence[Job]] = Cell.judges
+) -> SeedsResult | None:
+    """The runs of a cell whose judgements are all there; None if there is none.
+
+    Args:
+        cell: Which.
+        results: Of all jobs.
+        jobs: The judgements of a cell for a seed.
+    """
     runs = []
     for seed in cell.seeds:
-        found = [results.get(job) for job in cell.judges(seed)]
+        found = [results.get(job) for job in jobs(cell, seed)]
         if all(found):
             runs.append(_run(seed, [record for record in found if record is not None]))
     return SeedsResult(tuple(runs)) if runs else None

@@ -40,6 +40,16 @@ _NOT_OF_VAE = frozenset(
 )
 
 
+# Our extension. Chosen on training rows alone, half of them judged by models of the other half:
+# relabelled at random for German Credit, cut by a feature for Student; by loan's years up to 2001.
+_PANEL: Mapping[str, Mapping[str, Any]] = {
+    # The codes of two columns were corrected: members do without most of them.
+    "german_credit": {"members": 12, "scramble": 0.7, "typicality": 0.5},
+    "student": {"members": 12, "scramble": 0.0, "typicality": 0.5},
+    "loan": {"members": 8, "scramble": 0.0, "typicality": 0.3},
+}
+
+
 @dataclass(frozen=True)
 class Setting:
     """A data set, with what all methods have in common on it.
@@ -91,6 +101,7 @@ class Scale:
         prices: λ3, the price of a change.
         search_prices: λ of ROAR.
         ambiguities: ε₁ and ε₂ of RBR.
+        typicalities: How typical recourses of RoCoursePanel have to be.
         fractions: Shares of the training rows.
         attacked_rows: The most test rows of a subset to attack.
         note: What is smaller than in the paper where one parameter is varied.
@@ -105,13 +116,14 @@ class Scale:
     prices: tuple[float, ...]
     search_prices: tuple[float, ...]
     ambiguities: tuple[tuple[float, float], ...]
+    typicalities: tuple[float, ...]
     fractions: tuple[float, ...]
     attacked_rows: int
     note: str
 
 
 def _setting(dataset: str, seeds: int, **changes: Any) -> Setting:
-    options = {**_STATED, **PAPER[dataset], **changes}
+    options = {**_STATED, **PAPER[dataset], **_PANEL[dataset], **changes}
     return Setting(Source(dataset, _SUBSETS[dataset]), options, seeds)
 
 
@@ -147,6 +159,7 @@ PAPER_SCALE = Scale(
     prices=(0.02, 0.05, 0.1, 0.3, 1.0, 3.0),
     search_prices=(0.01, 0.03, 0.1, 0.3, 1.0),
     ambiguities=((0.0, 0.0), (0.1, 0.1), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)),
+    typicalities=(0.0, 0.1, 0.3, 0.5, 0.7),
     fractions=(0.05, 0.1, 0.25, 0.5, 1.0),
     attacked_rows=2048,
     note=(
@@ -170,6 +183,7 @@ QUICK_SCALE = Scale(
     prices=(0.1, 0.3, 1.0),
     search_prices=(0.03, 0.3),
     ambiguities=((0.0, 0.0), (1.0, 1.0)),
+    typicalities=(0.1, 0.5),
     fractions=(0.3, 1.0),
     attacked_rows=512,
     note=(

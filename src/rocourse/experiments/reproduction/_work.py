@@ -12,9 +12,11 @@ from rocourse.experiments.reproduction._attack import Attack, attack_recourses
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._rows import read_rows
 from rocourse.experiments.reproduction._store import Store
-from rocourse.methods import METHODS
+from rocourse.methods import METHODS, RecourseClassifier, RoCoursePanel
 
 TEST_SIZE = 0.25
+
+Issue = Callable[[RecourseClassifier, list[RecourseClassifier]], RecourseClassifier]
 
 
 def run_job(job: Job, store: Store) -> float:
@@ -69,17 +71,33 @@ def _fit(job: Job, store: Store) -> dict[str, Any]:
 
 
 def _judge(job: Job, store: Store) -> dict[str, Any]:
+    return _judged(job, store, lambda issuer, others: issuer)
+
+
+def _oracle(job: Job, store: Store) -> dict[str, Any]:
+    def foretold(issuer: RecourseClassifier, others: list[RecourseClassifier]) -> RoCoursePanel:
+        assert isinstance(issuer, RoCoursePanel)  # nothing else is asked for an oracle
+        return issuer.knowing(others)
+
+    return _judged(job, store, foretold)
+
+
+def _judged(job: Job, store: Store, issue: Issue) -> dict[str, Any]:
+    """All models' verdicts on what becomes of one of them when it is told the others."""
     inputs = job.inputs
     rows = read_rows(inputs)
     fits = dict(zip(inputs["subsets"], job.needs, strict=True))
     fitted = store.read(fits[inputs["subset"]])
     assert fitted is not None  # a job starts when what it needs is there
+    models = {subset: store.model(fit) for subset, fit in fits.items()}
+    others = [model for subset, model in models.items() if subset != inputs["subset"]]
+    models[inputs["subset"]] = issue(models[inputs["subset"]], others)
     result = judge_subset(
         inputs["subset"],
         rows.train,
         rows.test,
         rows.target,
-        {subset: store.model(fit) for subset, fit in fits.items()},
+        models,
         seed=inputs["seed"],
         seconds=(fitted["train_seconds"], fitted["train_cpu_seconds"]),
     )
@@ -108,9 +126,31 @@ def _attack(job: Job, store: Store) -> dict[str, Any]:
     return asdict(scores)
 
 
+def _sample(job: Job, store: Store) -> dict[str, Any]:
+    (fit,) = job.needs
+    rows, model = read_rows(job.inputs), store.model(fit)
+    test = rows.test.drop(columns=rows.target)
+    target = model.schema_.target
+    assert target is not None
+    refused = test[model.predict(test) != target.favourable]
+    number = min(job.inputs["sampled_rows"], len(refused))
+    drawn = refused.sample(n=number, random_state=job.inputs["seed"])
+    recourse = model.recourse(drawn)
+    return {
+        "applicants": [
+            {"changes": changes, "proximity": float(cost), "valid": bool(valid)}
+            for changes, cost, valid in zip(
+                recourse.descriptions(), recourse.proximity, recourse.valid, strict=True
+            )
+        ]
+    }
+
+
 KINDS: Mapping[str, Callable[[Job, Store], dict[str, Any]]] = {
     "fit": _fit,
     "judge": _judge,
+    "oracle": _oracle,
+    "sample": _sample,
     "history": _history,
     "attack": _attack,
 }
