@@ -106,6 +106,8 @@ def test_edits_ask_for_usual_values_only():
     assert numbers.min() >= low - 1e-6 and numbers.max() <= high + 1e-6
     whole = 10 * edits.value[edits.feature == 1]
     np.testing.assert_allclose(whole, np.round(whole), atol=1e-4)
+    # The 1st percentile is 0.01 and the 99th 0.99: the whole tenths within are 0.1 to 0.9.
+    assert (whole.min().round(), whole.max().round()) == (1, 9)
     # The category of a single row, and the one that no row has, are not asked for.
     assert edits.column[edits.feature == 2].tolist() == [2]
 

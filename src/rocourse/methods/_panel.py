@@ -24,6 +24,8 @@ _LEAST_FREQUENCY = 0.002
 # Rows that each class is given in every category before counting.
 _PRIOR_ROWS = 2.0
 _LEAST_VARIANCE = 1e-3
+# Encoded values are float32: a whole number need not be one to the last digit.
+_ROUNDING = 1e-3
 
 
 def train_members(
@@ -166,7 +168,10 @@ def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
         values = np.quantile(rows.continuous[:, i], _QUANTILES)
         if step > 0.0:
-            values = first + step * np.round((values - first) / step)
+            # The whole numbers within the percentiles, not next to them.
+            places = (np.array([low[i], high[i]]) - first) / step
+            within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
+            values = first + step * np.clip(np.round((values - first) / step), *within)
         edits += [(i, i, float(value)) for value in np.unique(values.astype(np.float32))]
     for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
         counts = np.bincount(codes, minlength=group.stop - group.start)
