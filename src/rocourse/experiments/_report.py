@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from rocourse.artifacts import write_file
@@ -27,6 +26,7 @@ from rocourse.experiments._figures import (
     to_png,
     to_svg,
 )
+from rocourse.experiments._templates import template_environment
 from rocourse.experiments._theme import DARK, LIGHT, Theme
 from rocourse.experiments._wording import (
     ABSENT,
@@ -85,13 +85,7 @@ def draw_figures(result: DemoResult) -> dict[str, Figure]:
 
 def render_report(result: DemoResult) -> str:
     """The report as one self-contained HTML page."""
-    environment = Environment(
-        loader=PackageLoader("rocourse.experiments"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment()
     environment.filters.update(percent=percent, number=number)
     environment.globals.update(count=count, parameter_words=_parameter_words)
     return environment.get_template(_TEMPLATE).render(

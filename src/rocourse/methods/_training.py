@@ -121,61 +121,48 @@ def train(
         predictor: Where training starts from; needed where the predictor does not move.
         on_epoch: Called after each epoch with its record.
     """
-    with jax.default_device(own_device()):
-        return _train(rows, labels, n_classes, constraints, plan, seed, predictor, on_epoch)
-
-
-def _train(
-    rows: Rows,
-    labels: np.ndarray,
-    n_classes: int,
-    constraints: ConstraintLayer,
-    plan: TrainingPlan,
-    seed: int,
-    predictor: Predictor | None,
-    on_epoch: EpochCallback | None,
-) -> Trained:
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(labels, plan.schedule.validation_fraction, seed)
 
-    with paused_collector():
-        state, learning_key, measuring_key = _begin(
-            jax.device_put(np.uint32(seed)),
-            constraints.layout,
-            n_classes,
-            plan.build,
-            plan.moving,
-            plan.step().predictor,
-            predictor,
-        )
-    size = _batch_size(len(training), plan)
-    course = _Course(rows, labels, constraints, plan, size, plan.step(), plan.rates())
-    measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
+    with jax.default_device(own_device()):
+        with paused_collector():
+            state, learning_key, measuring_key = _begin(
+                jax.device_put(np.uint32(seed)),
+                constraints.layout,
+                n_classes,
+                plan.build,
+                plan.moving,
+                plan.step().predictor,
+                predictor,
+            )
+        size = _batch_size(len(training), plan)
+        course = _Course(rows, labels, constraints, plan, size, plan.step(), plan.rates())
+        measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
 
-    history: list[EpochRecord] = []
-    best, best_score, best_epoch = state, math.inf, 0
-    epochs = plan.schedule.epochs
-    for epoch in range(1, epochs + 1):
-        epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
-        order = shuffler.permutation(training)
-        # The first epoch traces.
-        with paused_collector() if epoch == 1 else nullcontext():
-            state, losses = course.learn(state, order, epoch, epsilon, key=learning_key)
-        record = {"epoch": epoch, "epsilon": epsilon, **losses}
-        record |= course.measure(state, measured, key=measuring_key)
-        _require_finite(record)
-        history.append(record)
-        if on_epoch is not None:
-            on_epoch(record)
-        # Without patience the last weights are kept: the attack finds an untrained predictor easy
-        # to defend, so that a search for the best of all epochs would favour early ones.
-        patience = plan.schedule.patience
-        score = -epoch if patience is None else _score(record, plan)
-        if score < best_score:
-            best, best_score, best_epoch = state, score, epoch
-        elif patience is not None and epoch - best_epoch >= patience:
-            break
-    return Trained(best.predictor, best.generator, history, best_epoch)
+        history: list[EpochRecord] = []
+        best, best_score, best_epoch = state, math.inf, 0
+        epochs = plan.schedule.epochs
+        for epoch in range(1, epochs + 1):
+            epsilon = 0.0 if plan.recourse is None else plan.recourse.epsilon_at(epoch, epochs)
+            order = shuffler.permutation(training)
+            # The first epoch traces.
+            with paused_collector() if epoch == 1 else nullcontext():
+                state, losses = course.learn(state, order, epoch, epsilon, key=learning_key)
+            record = {"epoch": epoch, "epsilon": epsilon, **losses}
+            record |= course.measure(state, measured, key=measuring_key)
+            _require_finite(record)
+            history.append(record)
+            if on_epoch is not None:
+                on_epoch(record)
+            # Without patience the last weights are kept: the attack finds an untrained predictor
+            # easy to defend, so that a search for the best of all epochs would favour early ones.
+            patience = plan.schedule.patience
+            score = -epoch if patience is None else _score(record, plan)
+            if score < best_score:
+                best, best_score, best_epoch = state, score, epoch
+            elif patience is not None and epoch - best_epoch >= patience:
+                break
+        return Trained(best.predictor, best.generator, history, best_epoch)
 
 
 # Compiled as a whole: one operation after the other, all that is random takes seconds to compile.

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from rocourse.artifacts import write_file
 from rocourse.experiments._figures import to_png, to_svg
+from rocourse.experiments._templates import template_environment
 from rocourse.experiments._theme import LIGHT
 from rocourse.experiments.reproduction._parts import Part, Picture, Table
 from rocourse.experiments.reproduction._registry import REGISTRY, Entry
@@ -94,14 +93,7 @@ def write_report(
 
 
 def _html(scale: Scale, sections: Sequence[Section], images: Mapping[str, str]) -> str:
-    environment = Environment(
-        loader=PackageLoader("rocourse.experiments"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template(_TEMPLATE)
+    template = template_environment().get_template(_TEMPLATE)
     return template.render(scale=scale, sections=sections, images=images, theme=LIGHT)
 
 
