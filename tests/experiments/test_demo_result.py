@@ -19,7 +19,8 @@ def printed(result: DemoResult, width: int = 80) -> str:
 
 def without_later_measures(value):
     """What subsets of version 1 have, of whatever holds such subsets."""
-    later = ("version", "unchanged", "unchanged_validity", "neighbour_distance", "inliers")
+    plausibility = ("neighbour_distance", "inliers", "usual")
+    later = ("version", "unchanged", "unchanged_validity", *plausibility)
     if isinstance(value, dict):
         return {n: without_later_measures(part) for n, part in value.items() if n not in later}
     return [without_later_measures(part) for part in value] if isinstance(value, list) else value
