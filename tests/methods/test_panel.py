@@ -127,8 +127,19 @@ def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loa
     assert bold > 0.97
 
 
+def test_without_evidence_recourses_cost_no_more(loans):
+    rows = loans.drop(columns="grade").head(100)
+    found = {
+        evidence: fit(RoCoursePanel, loans, evidence=evidence).recourse(rows)
+        for evidence in (True, False)
+    }
+    assert found[False].proximity.mean() <= found[True].proximity.mean()
+    assert found[False].valid.all()
+
+
 @pytest.mark.parametrize(
-    "option", [{"members": 0}, {"typicality": 1.0}, {"noise": -0.1}, {"scramble": 1.5}]
+    "option",
+    [{"members": 0}, {"typicality": 1.0}, {"noise": -0.1}, {"scramble": 1.5}, {"evidence": "no"}],
 )
 def test_impossible_parameters_are_refused(option, loans):
     with pytest.raises(ConfigError, match=next(iter(option))):

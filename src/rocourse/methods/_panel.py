@@ -85,21 +85,22 @@ def make_panel(
     layout: Layout,
     *,
     typicality: float,
-    trust: float,
+    trust: float | None,
 ) -> Panel:
     """The members' weights, the evidence of the training rows, and how sure all have to be.
 
     A class's margin is the quantile `typicality` of the lead that it has among its own training
     rows that are told right: 0 asks for the least typical of them, one half for an ordinary one.
-    `trust` is what the evidence of categories counts.
+    `trust` is what the evidence of categories counts; None does without any evidence.
     """
     x = one_hot(rows, layout)
-    evidence, bias = class_evidence(rows, labels, members[0].n_classes, layout, trust=trust)
-    weights, biases = _stacked(members)
+    bare = exact_panel(members)
     scores = [_scores(np.asarray(member(jnp.asarray(x.T)))) for member in members]
-    scores.append(evidence @ x.T + bias[:, None])
-    margins = np.stack([_margins(one, labels, typicality) for one in scores])
-    return Panel(weights, biases, evidence[None], bias[None], margins)
+    if trust is not None:
+        evidence, bias = class_evidence(rows, labels, members[0].n_classes, layout, trust=trust)
+        scores.append(evidence @ x.T + bias[:, None])
+        bare = bare._replace(evidence=evidence[None], evidence_bias=bias[None])
+    return bare._replace(margins=np.stack([_margins(one, labels, typicality) for one in scores]))
 
 
 def exact_panel(members: list[Predictor]) -> Panel:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rocourse.errors import ConfigError
-from rocourse.methods._config import PredictorConfig, require_count, require_share
+from rocourse.methods._config import PredictorConfig, require_count, require_share, wrong
 from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._panel import exact_panel, make_edits, make_panel, train_members
 from rocourse.methods._parameters import estimator, param
@@ -50,6 +50,11 @@ class RoCoursePanel(SearchMethod):
     )
     tilt: float = param(default=0.5, doc="How unequally rows are drawn by their features.")
     label_tilt: float = param(default=0.3, doc="How unequally rows are drawn by their class.")
+    evidence: bool = param(
+        default=True,
+        doc="Whether a linear judge, naive Bayes, joins the panel: what each feature says by "
+        "itself. Without it recourses cost less, and are less typical.",
+    )
     search_steps: int = param(default=14, doc="The most edits of a row.")
 
     def check_parameters(self) -> None:
@@ -58,6 +63,8 @@ class RoCoursePanel(SearchMethod):
         require_count("members", self.members)
         require_count("search_steps", self.search_steps)
         require_share("typicality", self.typicality)
+        if not isinstance(self.evidence, bool):
+            raise wrong("evidence", "True or False", self.evidence)
         self._shift()
 
     def _shift(self) -> ShiftConfig:
@@ -95,7 +102,7 @@ class RoCoursePanel(SearchMethod):
             layout,
             typicality=self.typicality,
             # A column that half of the members do without counts half.
-            trust=1.0 - self.scramble,
+            trust=1.0 - self.scramble if self.evidence else None,
         )
         space = Space.from_schema(self.schema_)
         edits = make_edits(rows, layout, np.asarray(space.step), np.asarray(space.first))
