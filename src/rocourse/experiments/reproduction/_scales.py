@@ -163,8 +163,8 @@ PAPER_SCALE = Scale(
     fractions=(0.05, 0.1, 0.25, 0.5, 1.0),
     attacked_rows=2048,
     note=(
-        "Loan's years 1999, 2004 and 2009 with all their rows and 20 epochs, where the paper has "
-        "16 years and 50 epochs."
+        "Where one parameter is varied, and in the frontier of loan: the years 1999, 2004 and 2009 "
+        "with all their rows and 20 epochs; the paper has 16 years and 50 epochs."
     ),
 )
 
