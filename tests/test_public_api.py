@@ -197,7 +197,6 @@ PUBLIC = {
         "GeneratorKind",
         "GeneratorShape",
         "HiddenStack",
-        "Linear",
         "Predictor",
         "Proposal",
         "RecourseGenerator",

@@ -156,9 +156,9 @@ class RowEngine:
     def __init__(self, networks: Networks, layout: Layout) -> None:
         self._layout = layout
         self._answer = bound(_answer, networks, device=own_device())
-        predictor = networks[0]
-        layers = (*predictor.encoder.layers, *predictor.head.layers, predictor.output)
-        self._layers = [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in layers]
+        self._layers = [
+            (np.asarray(layer.weight), np.asarray(layer.bias)) for layer in networks[0].layers
+        ]
         self._starts = layout.n_continuous + np.cumsum((0, *layout.group_sizes))[:-1]
 
     def answer(self, row: RowCodes, wanted: int) -> Answer:

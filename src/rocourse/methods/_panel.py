@@ -8,7 +8,7 @@ from rocourse.methods._inference import predict_probabilities
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
 from rocourse.methods._training import TrainingPlan, train
 from rocourse.methods.search import Edits, Panel
-from rocourse.networks import Linear, Predictor
+from rocourse.networks import Predictor
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import ConstraintLayer
 
@@ -191,13 +191,9 @@ def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray
 def _stacked(
     members: list[Predictor],
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
-    layers = zip(*(_layers(member) for member in members), strict=True)
+    layers = zip(*(member.layers for member in members), strict=True)
     stacked = [jax.tree.map(lambda *parts: np.stack(parts), *layer) for layer in layers]
     return tuple(layer.weight for layer in stacked), tuple(layer.bias for layer in stacked)
-
-
-def _layers(member: Predictor) -> tuple[Linear, ...]:
-    return (*member.encoder.layers, *member.head.layers, member.output)
 
 
 def _scores(logits: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ A generator of your own is an Equinox module with the signature of `RecourseGene
 """
 
 from rocourse.networks._generator import Generator, GeneratorInput
-from rocourse.networks._mlp import LEAK, HiddenStack, Linear, draw_dropout_factors, dropout_factors
+from rocourse.networks._mlp import LEAK, HiddenStack, draw_dropout_factors, dropout_factors
 from rocourse.networks._predictor import Predictor, probabilities
 from rocourse.networks._proposal import (
     GENERATORS,
@@ -31,7 +31,6 @@ __all__ = [
     "GeneratorKind",
     "GeneratorShape",
     "HiddenStack",
-    "Linear",
     "Predictor",
     "Proposal",
     "RecourseGenerator",

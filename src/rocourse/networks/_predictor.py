@@ -44,6 +44,11 @@ class Predictor(eqx.Module):
         (self.output,) = linear_layers((self.head.width, n_logits), key=output_key)
 
     @property
+    def layers(self) -> tuple[Linear, ...]:
+        """All layers from the first to the logits; all but the last have rectifiers."""
+        return (*self.encoder.layers, *self.head.layers, self.output)
+
+    @property
     def units(self) -> int:
         """Hidden units of encoder and head together: the length of a dropout mask."""
         return self.encoder.units + self.head.units

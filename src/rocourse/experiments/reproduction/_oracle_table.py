@@ -1,15 +1,14 @@
 """What a method could do that knew all future models, beside what is done without."""
 
-from collections.abc import Sequence
-
 from rocourse.experiments.reproduction._jobs import Cell, Job, seed_by_seed
-from rocourse.experiments.reproduction._names import data_title, method_title
-from rocourse.experiments.reproduction._parts import Part, Table, grouped, spread
-from rocourse.experiments.reproduction._results import Results, collect, measure
+from rocourse.experiments.reproduction._parts import Part, Table, grouped
+from rocourse.experiments.reproduction._recourse_tables import spread_row
+from rocourse.experiments.reproduction._results import Results, collect
 from rocourse.experiments.reproduction._scales import Scale
 
 _DATASETS = ("loan", "german_credit", "student")
 _METHODS = ("rocoursenet", "rocourse-panel")
+_PROTOCOLS = ("all", "adverse")
 _MEASURES = ("robust_validity", "proximity", "features_changed")
 _NOTE = (
     "The oracle edits rows as RoCoursePanel does, with the judges themselves as its panel: no "
@@ -32,28 +31,15 @@ def oracle_jobs(scale: Scale) -> list[Job]:
 
 def oracle_tables(scale: Scale, results: Results) -> list[Part]:
     """A line a data set and method, and one of what could be had."""
+    measures = [(protocol, metric) for protocol in _PROTOCOLS for metric in _MEASURES]
     rows = []
     for dataset in _DATASETS:
         cells = _cells(scale, dataset)
-        rows += [_row(cell, method_title(cell), results) for cell in cells]
-        rows.append(_row(cells[-1], "oracle", results, oracle=True))
+        rows += [spread_row(cell, collect(cell, results), measures) for cell in cells]
+        told = collect(cells[-1], results, Cell.oracles)
+        rows.append(spread_row(cells[-1], told, measures, "oracle"))
     columns = grouped(
         ("", ("data", "method")),
         *((f"protocol {name}", [m.replace("_", " ") for m in _MEASURES]) for name in _PROTOCOLS),
     )
     return [Table("How far from the oracle", columns, tuple(rows), _NOTE)]
-
-
-_PROTOCOLS: Sequence[str] = ("all", "adverse")
-
-
-def _row(cell: Cell, title: str, results: Results, *, oracle: bool = False) -> tuple[str, ...]:
-    result = collect(cell, results, Cell.oracles if oracle else Cell.judges)
-    figures = (
-        measure(result, metric, protocol)[0] for protocol in _PROTOCOLS for metric in _MEASURES
-    )
-    return (
-        data_title(cell.source.dataset),
-        title,
-        *(spread(figure.mean, figure.std) for figure in figures),
-    )

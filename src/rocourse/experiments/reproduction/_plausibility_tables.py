@@ -3,9 +3,10 @@
 import math
 
 from rocourse.experiments.reproduction._jobs import Cell, Job, seed_by_seed
-from rocourse.experiments.reproduction._names import data_title, method_title
-from rocourse.experiments.reproduction._parts import Part, Table, grouped, shown, spread
-from rocourse.experiments.reproduction._results import Results, collect, measure
+from rocourse.experiments.reproduction._names import data_title
+from rocourse.experiments.reproduction._parts import Part, Table, grouped, shown
+from rocourse.experiments.reproduction._recourse_tables import spread_row
+from rocourse.experiments.reproduction._results import Results, collect
 from rocourse.experiments.reproduction._scales import Scale
 
 _DATASETS = ("loan", "german_credit", "student")
@@ -47,21 +48,8 @@ def plausible_jobs(scale: Scale) -> list[Job]:
 
 def plausible_tables(scale: Scale, results: Results) -> list[Part]:
     """One table of measures, and one a data set with advice in raw units."""
-    rows = []
-    for cell in _cells(scale):
-        result = collect(cell, results)
-        figures = (
-            measure(result, metric, protocol)[0]
-            for protocol in _PROTOCOLS
-            for _, metric in _MEASURES
-        )
-        rows.append(
-            (
-                data_title(cell.source.dataset),
-                method_title(cell),
-                *(spread(figure.mean, figure.std) for figure in figures),
-            )
-        )
+    measures = [(protocol, metric) for protocol in _PROTOCOLS for _, metric in _MEASURES]
+    rows = [spread_row(cell, collect(cell, results), measures) for cell in _cells(scale)]
     columns = grouped(
         ("", ("data", "method")),
         *((f"protocol {name}", [title for title, _ in _MEASURES]) for name in _PROTOCOLS),

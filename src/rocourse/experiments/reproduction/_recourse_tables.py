@@ -1,8 +1,9 @@
 """Tables of recourses: the paper's figures beside ours, and what a lender asks besides."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from rocourse.evaluation import SeedsResult
 from rocourse.experiments._paper import PAPER_RESULTS, PAPER_SPREADS, PaperFigures
 from rocourse.experiments.reproduction._jobs import Cell, Job, seed_by_seed
 from rocourse.experiments.reproduction._names import data_title, method_title
@@ -115,15 +116,8 @@ def _paper_row(cell: Cell, results: Results) -> tuple[str, ...]:
 def _adverse_table(cells: Sequence[Cell], results: Results) -> Table:
     rows = []
     for cell in cells:
-        result = collect(cell, results)
-        figures = (measure(result, metric, protocol)[0] for _, protocol, metric in _ADVERSE_COLUMNS)
-        rows.append(
-            (
-                data_title(cell.source.dataset),
-                method_title(cell),
-                *(spread(figure.mean, figure.std) for figure in figures),
-            )
-        )
+        measures = [(protocol, metric) for _, protocol, metric in _ADVERSE_COLUMNS]
+        rows.append(spread_row(cell, collect(cell, results), measures))
     columns = grouped(
         ("", ("data", "method")),
         ("refused rows", [name for name, protocol, _ in _ADVERSE_COLUMNS if protocol == "adverse"]),
@@ -133,6 +127,25 @@ def _adverse_table(cells: Sequence[Cell], results: Results) -> Table:
         ),
     )
     return Table("What refused applicants are told", columns, tuple(rows), _ADVERSE_NOTE)
+
+
+def spread_row(
+    cell: Cell, result: SeedsResult | None, measures: Iterable[tuple[str, str]], title: str = ""
+) -> tuple[str, ...]:
+    """Data, method, and some measures with their spread over seeds.
+
+    Args:
+        cell: Whose line.
+        result: What came of it.
+        measures: Protocols and measures.
+        title: What to call the method, if not by the cell's title.
+    """
+    figures = (measure(result, metric, protocol)[0] for protocol, metric in measures)
+    return (
+        data_title(cell.source.dataset),
+        title or method_title(cell),
+        *(spread(figure.mean, figure.std) for figure in figures),
+    )
 
 
 def figure_table(
