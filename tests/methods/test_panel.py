@@ -4,11 +4,10 @@ from copy import copy
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import CategoricalNB
 
 from rocourse.errors import ConfigError
 from rocourse.methods import RoCoursePanel, VanillaCF
-from rocourse.methods._panel import class_evidence, make_edits
+from rocourse.methods._panel import make_edits
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
 from rocourse.schema import Layout, Rows, one_hot
 
@@ -68,33 +67,6 @@ def test_rows_given_are_left_as_they_are():
     np.testing.assert_array_equal(one_hot(rows, LAYOUT), before)
 
 
-def test_evidence_of_categories_is_that_of_naive_bayes():
-    rng = np.random.default_rng(1)
-    layout = Layout(0, (3, 2))
-    labels = rng.integers(0, 2, 300)
-    codes = np.stack([(labels + rng.integers(0, 2, 300)) % 3, rng.integers(0, 2, 300)], axis=1)
-    rows = Rows(np.zeros((300, 0), np.float32), codes.astype(layout.category_dtype))
-    weights, bias = class_evidence(rows, labels, 2, layout)
-    scores = one_hot(rows, layout) @ weights.T + bias
-    theirs = CategoricalNB(alpha=2.0, fit_prior=False).fit(codes, labels)
-    expected = theirs.predict_log_proba(codes)
-    np.testing.assert_allclose(
-        scores[:, 1] - scores[:, 0], expected[:, 1] - expected[:, 0], atol=1e-4
-    )
-
-
-def test_evidence_of_numbers_points_from_one_mean_to_the_other():
-    rng = np.random.default_rng(2)
-    layout = Layout(1, ())
-    labels = np.repeat([0, 1], 500)
-    values = rng.normal(np.where(labels, 0.7, 0.3), 0.1)[:, None].astype(np.float32)
-    weights, bias = class_evidence(Rows(values, np.zeros((1000, 0), np.int16)), labels, 2, layout)
-    slope, offset = weights[1, 0] - weights[0, 0], bias[1] - bias[0]
-    # Equal variances: the boundary lies half way.
-    assert -offset / slope == pytest.approx(0.5, abs=0.01)
-    assert slope == pytest.approx(0.4 / 0.011, rel=0.1)
-
-
 def test_edits_ask_for_usual_values_only():
     codes = random_rows(1000).categories.copy()
     codes[:, 0] = 0
@@ -127,19 +99,18 @@ def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loa
     assert bold > 0.97
 
 
-def test_without_evidence_recourses_cost_no_more(loans):
-    rows = loans.drop(columns="grade").head(100)
-    found = {
-        evidence: fit(RoCoursePanel, loans, evidence=evidence).recourse(rows)
-        for evidence in (True, False)
-    }
-    assert found[False].proximity.mean() <= found[True].proximity.mean()
-    assert found[False].valid.all()
-
-
 @pytest.mark.parametrize(
     "option",
-    [{"members": 0}, {"typicality": 1.0}, {"noise": -0.1}, {"scramble": 1.5}, {"evidence": "no"}],
+    [
+        {"members": 0},
+        {"typicality": 1.0},
+        {"noise": -0.1},
+        {"scramble": 1.5},
+        {"worth": -1.0},
+        {"committee": 0},
+        {"copies": -1},
+        {"balance": 1.5},
+    ],
 )
 def test_impossible_parameters_are_refused(option, loans):
     with pytest.raises(ConfigError, match=next(iter(option))):

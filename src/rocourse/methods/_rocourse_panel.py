@@ -8,15 +8,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rocourse.errors import ConfigError
-from rocourse.methods._config import PredictorConfig, require_count, require_share, wrong
+from rocourse.methods._config import (
+    PredictorConfig,
+    require_count,
+    require_number,
+    require_share,
+)
 from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._panel import exact_panel, make_edits, make_panel, train_members
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._search_estimator import SearchMethod
 from rocourse.methods._shifted_rows import ShiftConfig
-from rocourse.methods._training import TrainingPlan
+from rocourse.methods._steady import SteadyConfig, train_steadily
+from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan
 from rocourse.methods.search import Edits, Panel, Space, panel_recourses
-from rocourse.networks import Predictor
+from rocourse.networks import Predictor, join
 from rocourse.schema import Rows
 
 
@@ -24,18 +30,19 @@ from rocourse.schema import Rows
 class RoCoursePanel(SearchMethod):
     """Recourses that a panel of retrained models agrees on: our extension, not in the paper.
 
-    Beside the model, others of its kind are trained on shifted training rows: numbers with noise,
-    categories redrawn, columns shuffled, rows drawn with unequal weights. A recourse changes one
-    feature after the other, the one that convinces the panel most for its cost first, until every
-    member finds it a typical row of the desired class; then whatever the panel can do without is
-    taken back. Values are asked for that training rows have.
+    The model is trained to change little when it is trained anew: a committee of networks that
+    learn from blurred copies of the rows. Beside it, others of its kind are trained on shifted
+    training rows: numbers with noise, categories redrawn, columns shuffled, rows drawn with unequal
+    weights. A recourse changes one feature after the other, the one that convinces the panel most
+    for its cost first, until every member finds it a typical row of the desired class; then
+    whatever the panel can do without is taken back. Values are asked for that training rows have.
     """
 
     method: ClassVar[str] = "rocourse-panel"
 
-    members: int = param(default=12, doc="Models in the panel, with the model itself.")
+    members: int = param(default=6, doc="Models in the panel, with the model itself.")
     typicality: float = param(
-        default=0.3,
+        default=0.6,
         doc="How typical a recourse has to look to each member: the quantile of the lead that "
         "training rows of the class have. The price of robustness: higher costs more.",
     )
@@ -50,10 +57,27 @@ class RoCoursePanel(SearchMethod):
     )
     tilt: float = param(default=0.5, doc="How unequally rows are drawn by their features.")
     label_tilt: float = param(default=0.3, doc="How unequally rows are drawn by their class.")
-    evidence: bool = param(
-        default=True,
-        doc="Whether a linear judge, naive Bayes, joins the panel: what each feature says by "
-        "itself. Without it recourses cost less, and are less typical.",
+    worth: float = param(
+        default=0.01,
+        doc="How much of the panel's consent, from 0 to 1, a unit of cost has to buy; edits that "
+        "buy less are not made.",
+    )
+    committee: int = param(
+        default=3, doc="Networks of the model, whose mean logits are its own; of each member too."
+    )
+    copies: int = param(
+        default=2,
+        doc="Blurred copies of the training rows that each network learns from; 0: the rows "
+        "themselves.",
+    )
+    blur_noise: float = param(
+        default=0.1, doc="How far numbers of a copy move at most, as a share of their range."
+    )
+    blur_flip: float = param(default=0.2, doc="The share of a copy's categories that are redrawn.")
+    balance: float = param(
+        default=1.0,
+        doc="From 0, verdicts as trained, to 1: each class is given to as many training rows as "
+        "have it. Probabilities move with the verdicts.",
     )
     search_steps: int = param(default=14, doc="The most edits of a row.")
 
@@ -63,9 +87,9 @@ class RoCoursePanel(SearchMethod):
         require_count("members", self.members)
         require_count("search_steps", self.search_steps)
         require_share("typicality", self.typicality)
-        if not isinstance(self.evidence, bool):
-            raise wrong("evidence", "True or False", self.evidence)
+        require_number("worth", self.worth, at_least=0.0)
         self._shift()
+        self._steady()
 
     def _shift(self) -> ShiftConfig:
         return ShiftConfig(
@@ -76,6 +100,35 @@ class RoCoursePanel(SearchMethod):
             label_tilt=self.label_tilt,
         )
 
+    def _steady(self) -> SteadyConfig:
+        return SteadyConfig(
+            committee=self.committee,
+            copies=self.copies,
+            noise=self.blur_noise,
+            flip=self.blur_flip,
+            balance=self.balance,
+        )
+
+    def _find_predictor(
+        self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None
+    ) -> list[EpochRecord]:
+        if self.model is not None:
+            history = super()._find_predictor(rows, labels, on_epoch)
+            self._networks = [self._own_predictor()]
+            return history
+        self._networks, history = train_steadily(
+            rows,
+            labels,
+            len(self.classes_),
+            self._constraints,
+            TrainingPlan("predictor", self._predictor_config(), self._schedule()),
+            self._steady(),
+            seed=self.seed_,
+            on_epoch=on_epoch,
+        )
+        self.predictor_ = join(self._networks)
+        return history
+
     def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """The panel's weights and margins, and the values that may be asked for."""
         if self.predictor_ is None:
@@ -84,26 +137,22 @@ class RoCoursePanel(SearchMethod):
                 f"panel is trained as its network was: got {type(self.model).__name__}; use a "
                 "method that asks for probabilities alone, such as ROAR."
             )
+        # The panel keeps them; the model has them joined.
+        networks = self._networks
+        del self._networks
         members = train_members(
-            self.predictor_,
+            networks,
             rows,
             labels,
             self._constraints,
-            TrainingPlan("predictor", self._panel_config(self.predictor_), self._schedule()),
+            TrainingPlan("predictor", self._panel_config(networks[0]), self._schedule()),
+            replace(self._steady(), committee=len(networks)),
             members=self.members,
             shift=self._shift(),
             seed=self.seed_,
         )
         layout = self.schema_.layout
-        panel = make_panel(
-            members,
-            rows,
-            labels,
-            layout,
-            typicality=self.typicality,
-            # A column that half of the members do without counts half.
-            trust=1.0 - self.scramble if self.evidence else None,
-        )
+        panel = make_panel(members, rows, labels, layout, typicality=self.typicality)
         space = Space.from_schema(self.schema_)
         edits = make_edits(rows, layout, np.asarray(space.step), np.asarray(space.first))
         return _named(panel, edits)
@@ -112,7 +161,13 @@ class RoCoursePanel(SearchMethod):
         """A change for each row that is to give it its target class."""
         panel, edits = _unnamed(self.learned_)
         return panel_recourses(
-            panel, edits, rows, target, Space.from_schema(self.schema_), steps=self.search_steps
+            panel,
+            edits,
+            rows,
+            target,
+            Space.from_schema(self.schema_),
+            steps=self.search_steps,
+            worth=self.worth,
         )
 
     def knowing(self, models: Sequence[RecourseClassifier]) -> Self:
@@ -122,7 +177,7 @@ class RoCoursePanel(SearchMethod):
         recourses that all these models honour.
 
         Args:
-            models: Fitted models of this model's schema, with networks of one shape.
+            models: Fitted models of this model's schema, with as many hidden layers.
         """
         predictors = [self.predictor_, *(model.predictor_ for model in models)]
         known = [predictor for predictor in predictors if predictor is not None]
@@ -132,8 +187,9 @@ class RoCoursePanel(SearchMethod):
                 f"{len(predictors) - len(known)} have none; pass models that rocourse has trained."
             )
         twin = copy(self)
+        twin.worth = 0.0
         _, edits = _unnamed(self.learned_)
-        twin.learned_ = _named(exact_panel(known), edits)
+        twin.learned_ = _named(exact_panel([[predictor] for predictor in known]), edits)
         return twin
 
     def _panel_config(self, predictor: Predictor) -> PredictorConfig:
@@ -160,5 +216,4 @@ def _unnamed(named: dict[str, np.ndarray]) -> tuple[Panel, Edits]:
     weights, biases = (
         tuple(named[f"{part}.{i}"] for i in layers) for part in ("weights", "biases")
     )
-    panel = Panel(weights, biases, named["evidence"], named["evidence_bias"], named["margins"])
-    return panel, Edits(*(named[name] for name in Edits._fields))
+    return Panel(weights, biases, named["margins"]), Edits(*(named[name] for name in Edits._fields))

@@ -6,7 +6,7 @@ A generator of your own is an Equinox module with the signature of `RecourseGene
 
 from rocourse.networks._generator import Generator, GeneratorInput
 from rocourse.networks._mlp import LEAK, HiddenStack, draw_dropout_factors, dropout_factors
-from rocourse.networks._predictor import Predictor, probabilities
+from rocourse.networks._predictor import Predictor, join, probabilities
 from rocourse.networks._proposal import (
     GENERATORS,
     GeneratorBuilder,
@@ -38,6 +38,7 @@ __all__ = [
     "VAEGenerator",
     "draw_dropout_factors",
     "dropout_factors",
+    "join",
     "normal_divergence",
     "output_layer",
     "probabilities",

@@ -1,9 +1,12 @@
 """The predictor: an encoder and a prediction head."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.scipy.linalg import block_diag
 
 from rocourse.networks._mlp import HiddenStack, Linear, linear_layers
 
@@ -66,3 +69,32 @@ class Predictor(eqx.Module):
         cut = self.encoder.units
         z = self.encoder(x, None if kept is None else kept[:cut])
         return z, self.head(z, None if kept is None else kept[cut:])
+
+
+def join(predictors: Sequence[Predictor]) -> Predictor:
+    """One network that gives the mean of the logits of several of one shape.
+
+    Their units lie side by side; the weights between units of different networks are zero.
+    """
+    first, n = predictors[0], len(predictors)
+    if n == 1:
+        return first
+    stacks = list(zip(*(predictor.layers for predictor in predictors), strict=True))
+    weights = [jnp.concatenate([layer.weight for layer in stacks[0]])]
+    weights += [block_diag(*(layer.weight for layer in layers)) for layers in stacks[1:-1]]
+    weights.append(jnp.concatenate([layer.weight for layer in stacks[-1]], axis=1) / n)
+    biases = [jnp.concatenate([layer.bias for layer in layers]) for layers in stacks[:-1]]
+    biases.append(sum(layer.bias for layer in stacks[-1]) / n)
+    empty = Predictor(
+        weights[0].shape[1],
+        first.n_classes,
+        encoder=tuple(n * width for width in first.encoder.widths),
+        head=tuple(n * width for width in first.head.widths),
+        key=jax.random.key(0),
+    )
+    joint: Predictor = eqx.tree_at(
+        lambda network: [part for layer in network.layers for part in (layer.weight, layer.bias)],
+        empty,
+        [part for pair in zip(weights, biases, strict=True) for part in pair],
+    )
+    return joint

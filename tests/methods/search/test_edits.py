@@ -22,13 +22,11 @@ NUMBERS = (0.0, 0.5, 1.0)
 
 
 def linear_panel(weights, biases, margin):
-    """Networks without a hidden layer; the last of them is the evidence."""
+    """Networks without a hidden layer."""
     weights, biases = np.asarray(weights, np.float32), np.asarray(biases, np.float32)
     return Panel(
-        weights=(weights[:-1, None, :],),
-        biases=(biases[:-1, None],),
-        evidence=np.stack([-weights[-1] / 2, weights[-1] / 2])[None],
-        evidence_bias=np.stack([-biases[-1] / 2, biases[-1] / 2])[None],
+        weights=(weights[:, None, :],),
+        biases=(biases[:, None],),
         margins=np.full((len(weights), 2), margin, np.float32),
     )
 
@@ -60,8 +58,6 @@ def leads(panel, rows, target):
     """By plain NumPy: how far each member is for the target, [members, n]."""
     x = one_hot(rows, LAYOUT)
     logits = x @ panel.weights[0][:, 0, :].T + panel.biases[0][:, 0]
-    evidence = x @ panel.evidence[0].T + panel.evidence_bias[0]
-    logits = np.column_stack([logits, evidence[:, 1] - evidence[:, 0]])
     return (np.where(target, 1, -1)[:, None] * logits).T
 
 
@@ -147,3 +143,25 @@ def test_whole_numbers_stay_whole_and_constraints_hold():
     np.testing.assert_allclose(whole, np.round(whole), atol=1e-4)
     assert (found.continuous[:, 0] >= rows.continuous[:, 0]).all()
     np.testing.assert_array_equal(found.categories[:, 0], rows.categories[:, 0])
+
+
+def test_networks_of_a_committee_are_judged_by_their_mean():
+    rng = np.random.default_rng(5)
+    shared = rng.normal(size=LAYOUT.width)
+    parts = shared + 0.5 * rng.normal(size=(4, 3, LAYOUT.width))
+    rows, target = random_rows(rng, 30), rng.integers(0, 2, 30)
+    mean = linear_panel(parts.mean(axis=1), np.zeros(4), 0.2)
+    split = linear_panel(parts.reshape(12, -1), np.zeros(12), 0.2)
+    split = split._replace(margins=mean.margins)
+    whole, apart = search(mean, rows, target), search(split, rows, target)
+    np.testing.assert_allclose(costs(rows, whole), costs(rows, apart), atol=1e-4)
+
+
+def test_what_costs_more_than_it_is_worth_is_not_asked_for():
+    rng = np.random.default_rng(6)
+    # Nobody convinces the last member, so that every edit that helps at all is made.
+    weights = rng.normal(size=(4, LAYOUT.width))
+    panel = linear_panel(weights, [0.0, 0.0, 0.0, -50.0], 0.5)
+    rows, target = random_rows(rng, 60), np.ones(60, int)
+    thrifty = [costs(rows, search(panel, rows, target, worth=worth)) for worth in (0.0, 0.1, 10.0)]
+    assert thrifty[0].mean() > thrifty[1].mean() > thrifty[2].mean() == 0.0

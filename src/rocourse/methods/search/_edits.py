@@ -29,18 +29,17 @@ Numbers = Array | np.ndarray
 
 
 class Panel(NamedTuple):
-    """Models that all have to be convinced: networks of one shape, and linear ones."""
+    """Models that all have to be convinced: committees of networks, all of one shape.
+
+    A committee's scores are the mean of its networks'. All have as many, side by side.
+    """
 
     weights: tuple[Numbers, ...]
-    """Of each layer of all networks, `[members, out, in]`."""
+    """Of each layer of all networks, `[networks, out, in]`."""
     biases: tuple[Numbers, ...]
-    """`[members, out]`."""
-    evidence: Numbers
-    """Linear scores of the encoded row by class, `[judges, classes, width]`; there may be none."""
-    evidence_bias: Numbers
-    """`[judges, classes]`."""
+    """`[networks, out]`."""
     margins: Numbers
-    """The lead over all other classes that each class needs, `[members + judges, classes]`."""
+    """The lead over all other classes that each class needs, `[members, classes]`."""
 
 
 class Edits(NamedTuple):
@@ -66,10 +65,18 @@ class _Task(NamedTuple):
     panel: Panel
     edits: Edits
     space: Space
+    worth: Array
 
 
 def panel_recourses(
-    panel: Panel, edits: Edits, rows: Rows, target: np.ndarray, space: Space, *, steps: int
+    panel: Panel,
+    edits: Edits,
+    rows: Rows,
+    target: np.ndarray,
+    space: Space,
+    *,
+    steps: int,
+    worth: float = 0.0,
 ) -> Rows:
     """Changes each row, one feature at a time, until the whole panel gives it its target class.
 
@@ -80,10 +87,12 @@ def panel_recourses(
         target: The class index wanted for each.
         space: What the rows may become.
         steps: The most edits of a row.
+        worth: How much of the panel's consent a unit of cost has to buy. Edits that buy less are
+            not made; where some members stay unconvinced they are taken back as well.
     """
-    panel, edits = jax.device_put((panel, edits))
+    panel, edits, price = jax.device_put((panel, edits, np.float32(worth)))
     return in_blocks(
-        lambda *block: _search(Query.of(*block), panel, edits, space, steps),
+        lambda *block: _search(Query.of(*block), panel, edits, space, price, steps),
         rows,
         target,
         side_by_side=True,
@@ -92,11 +101,11 @@ def panel_recourses(
 
 @compiled
 def _search(
-    query: Query, panel: Panel, edits: Edits, space: Space, steps: int
+    query: Query, panel: Panel, edits: Edits, space: Space, worth: Array, steps: int
 ) -> tuple[Array, Array]:
     layout = space.layout
     row = expand(query.continuous.T, query.categories.T, layout)
-    task = _Task(row, query.target, space.constraints.limits(row), panel, edits, space)
+    task = _Task(row, query.target, space.constraints.limits(row), panel, edits, space, worth)
 
     def unconvinced(carry: tuple[Array, Array, Array]) -> Array:
         step, _, searching = carry
@@ -122,8 +131,9 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
     panel, edits = task.panel, task.edits
     owned = _owned_columns(task.space.layout)
     hidden = _first_layer(panel, x)
-    gain, least = _consent(_all_leads(panel, hidden, x, task.target), task)
-    searching = searching & (least < 1.0)
+    shares = _shares(_all_leads(panel, hidden, task.target), task)
+    gain = _consent(shares)
+    searching = searching & jnp.any(shares < 1.0, axis=0)
     prices = owned @ jnp.abs(x - task.row)
     # What each feature adds to the first layer: an edit takes this away and adds its own.
     parts = jax.lax.map(
@@ -135,10 +145,10 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
         own = owned[feature]
         edited = jnp.where(own[:, None] > 0, 0.0, x).at[column].set(value)
         first = hidden - parts[feature] + (value * panel.weights[0][:, :, column])[:, :, None]
-        gained, _ = _consent(_all_leads(panel, first, edited, task.target), task)
+        gained = _consent(_shares(_all_leads(panel, first, task.target), task))
         price = own @ jnp.abs(edited - task.row) - prices[feature]
         worth = (gained - gain) / (jnp.maximum(price, 0.0) + _EDIT_PRICE)
-        allowed = _allowed(edits, feature, column, value, task)
+        allowed = _allowed(edits, feature, column, value, task) & (worth > task.worth)
         return jnp.where(allowed & (gained > gain + _LEAST_GAIN), worth, -jnp.inf)
 
     worths = jax.lax.map(consider, (edits.feature, edits.column, edits.value))
@@ -164,16 +174,23 @@ def _allowed(edits: Edits, feature: Array, column: Array, value: Array, task: _T
 
 
 def _prune(x: Array, feature: Array, task: _Task) -> Array:
-    """Takes back one feature's change, wholly or in part, where the panel stays convinced."""
+    """Takes back one feature's change, wholly or in part, where the panel stays convinced.
+
+    Where some members are not convinced, also what convinces the others by less than it costs.
+    """
     panel, edits = task.panel, task.edits
     layout = task.space.layout
     own = _owned_columns(layout)[feature][:, None]
-    _, least = _consent(_all_leads(panel, _first_layer(panel, x), x, task.target), task)
-    enough = jnp.minimum(least, 1.0)
+    before = _shares(_all_leads(panel, _first_layer(panel, x), task.target), task)
+    split = jnp.any(before < 1.0, axis=0)
+    cost = jnp.sum(jnp.abs(x - task.row), axis=0)
 
     def attempt(x: Array, tried: Array) -> Array:
-        _, found = _consent(_all_leads(panel, _first_layer(panel, tried), tried, task.target), task)
-        return jnp.where(found >= enough, tried, x)
+        after = _shares(_all_leads(panel, _first_layer(panel, tried), task.target), task)
+        saved = cost - jnp.sum(jnp.abs(tried - task.row), axis=0)
+        lost = _consent(before) - _consent(after)
+        too_dear = split & (after[0] >= before[0]) & (lost <= task.worth * saved)
+        return jnp.where(jnp.all(after >= before, axis=0) | too_dear, tried, x)
 
     x = attempt(x, jnp.where(own > 0, task.row, x))
     if not layout.n_continuous:
@@ -196,35 +213,37 @@ def _prune(x: Array, feature: Array, task: _Task) -> Array:
 
 
 def _first_layer(panel: Panel, x: Array) -> Array:
-    """Before its rectifier, of all networks, `[members, units, n]`."""
+    """Before its rectifier, of all networks, `[networks, units, n]`."""
     return jnp.einsum("moi,ib->mob", panel.weights[0], x) + panel.biases[0][:, :, None]
 
 
-def _all_leads(panel: Panel, first_layer: Array, x: Array, target: Array) -> Array:
-    """By how much the target class leads over the best other one, `[members + judges, n]`."""
+def _all_leads(panel: Panel, first_layer: Array, target: Array) -> Array:
+    """By how much the target class leads over the best other one, `[members, n]`."""
     activity = first_layer
     for weight, bias in zip(panel.weights[1:], panel.biases[1:], strict=True):
         activity = jnp.maximum(activity, LEAK * activity)
         activity = jnp.einsum("moi,mib->mob", weight, activity) + bias[:, :, None]
-    if activity.shape[1] == 1:
-        activity = jnp.concatenate([jnp.zeros_like(activity), activity], axis=1)
-    evidence = jnp.einsum("jci,ib->jcb", panel.evidence, x) + panel.evidence_bias[:, :, None]
-    scores = jnp.concatenate([activity, evidence])
+    scores = jnp.mean(activity.reshape(len(panel.margins), -1, *activity.shape[1:]), axis=1)
+    if scores.shape[1] == 1:
+        scores = jnp.concatenate([jnp.zeros_like(scores), scores], axis=1)
     wanted = jnp.arange(scores.shape[1])[:, None] == target
     mine = jnp.sum(jnp.where(wanted, scores, 0.0), axis=1)
     return mine - jnp.max(jnp.where(wanted, -jnp.inf, scores), axis=1)
 
 
-def _consent(leads: Array, task: _Task) -> tuple[Array, Array]:
-    """How convinced the panel is, full margins counted as one, and the least convinced member.
+def _shares(leads: Array, task: _Task) -> Array:
+    """How convinced each member is: its lead as a share of the margin, at most one."""
+    return jnp.minimum(leads / task.panel.margins[:, task.target], 1.0)
+
+
+def _consent(shares: Array) -> Array:
+    """How convinced the panel is.
 
     The first member, the model that gives the recourse, counts as much as all others together:
     where not all can be convinced, it has to be.
     """
-    shares = leads / task.panel.margins[:, task.target]
-    counted = jnp.minimum(shares, 1.0)
-    others = jnp.mean(counted[1:], axis=0) if len(counted) > 1 else counted[0]
-    return 0.5 * (counted[0] + others), jnp.min(shares, axis=0)
+    others = jnp.mean(shares[1:], axis=0) if len(shares) > 1 else shares[0]
+    return 0.5 * (shares[0] + others)
 
 
 def _n_features(layout: Layout) -> int:

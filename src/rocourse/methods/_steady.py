@@ -1,0 +1,161 @@
+"""Models that change little when they are trained anew on other rows.
+
+A promise is kept if the next model judges as this one did. Each network learns from blurred copies
+of its rows, so that it leans on no single value; a committee of them has less chance in it than
+one; and its verdicts are balanced, so that a rare class is not called by nobody's name.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from rocourse.methods._config import require_count, require_number, wrong
+from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
+from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
+from rocourse.networks import Predictor
+from rocourse.schema import Layout, Rows, one_hot
+from rocourse.schema.constraints import ConstraintLayer
+
+# Of setting one class's offset after the other's, when there are more than two.
+_BALANCING_ROUNDS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteadyConfig:
+    """How steady a model shall be.
+
+    Attributes:
+        committee: Networks whose mean logits are the model's.
+        copies: Blurred copies of the training rows that each network learns from; 0 leaves the
+            rows as they are.
+        noise: Numbers of a copy move by up to this much, in encoded units.
+        flip: The share of a copy's categories that are redrawn from their column.
+        balance: From 0, verdicts as trained, to 1: each class is given to as many training rows as
+            have it.
+    """
+
+    committee: int
+    copies: int
+    noise: float
+    flip: float
+    balance: float
+
+    def __post_init__(self) -> None:
+        require_count("committee", self.committee)
+        if self.copies != 0:
+            require_count("copies", self.copies)
+        self.blur()
+        require_number("balance", self.balance, at_least=0.0)
+        if self.balance > 1.0:
+            raise wrong("balance", "a number from 0 to 1", self.balance)
+
+    def blur(self) -> ShiftConfig:
+        """What is done to a copy."""
+        return ShiftConfig(noise=self.noise, flip=self.flip, scramble=0.0, tilt=0.0, label_tilt=0.0)
+
+
+def train_steadily(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    constraints: ConstraintLayer,
+    plan: TrainingPlan,
+    config: SteadyConfig,
+    *,
+    seed: int,
+    on_epoch: EpochCallback | None = None,
+) -> tuple[list[Predictor], list[EpochRecord]]:
+    """Trains a committee; gives its networks and the record of the first one's epochs.
+
+    Args:
+        rows: Compact rows.
+        labels: Class indices, `[n]`.
+        n_classes: How many classes there are.
+        constraints: Of the rows' schema.
+        plan: How to train one network.
+        config: How steady the committee shall be.
+        seed: Decides copies and networks. A single network without copies is the one that `train`
+            arrives at.
+        on_epoch: Called after each epoch of the first network.
+    """
+    rng = np.random.default_rng(seed)
+    seeds = [seed, *rng.integers(2**31, size=config.committee - 1).tolist()]
+    networks: list[Predictor] = []
+    history: list[EpochRecord] = []
+    for i, start in enumerate(seeds):
+        shown = _blurred(rows, labels, n_classes, constraints.layout, config, rng)
+        trained = train(
+            *shown,
+            n_classes,
+            constraints,
+            plan,
+            seed=start,
+            on_epoch=None if i else on_epoch,
+        )
+        networks.append(trained.predictor)
+        history = history or trained.history
+    return _balanced(networks, rows, labels, constraints.layout, config.balance), history
+
+
+def _blurred(
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    layout: Layout,
+    config: SteadyConfig,
+    rng: np.random.Generator,
+) -> tuple[Rows, np.ndarray]:
+    if not config.copies:
+        return rows, labels
+    blur = config.blur()
+    drawn = [shift_rows(rows, labels, n_classes, layout, blur, rng) for _ in range(config.copies)]
+    copies = Rows(
+        np.concatenate([copy.continuous for copy, _ in drawn]),
+        np.concatenate([copy.categories for copy, _ in drawn]),
+    )
+    return copies, np.concatenate([marks for _, marks in drawn])
+
+
+def _balanced(
+    networks: list[Predictor], rows: Rows, labels: np.ndarray, layout: Layout, balance: float
+) -> list[Predictor]:
+    if not balance:
+        return networks
+    scores = class_scores(networks, one_hot(rows, layout))
+    offsets = balance * balancing_offsets(scores, labels)
+    # One logit is the lead of the second class over the first.
+    moved = offsets[1:] - offsets[0] if len(networks[0].output.bias) == 1 else offsets
+    return [
+        eqx.tree_at(lambda part: part.output.bias, network, network.output.bias + moved)
+        for network in networks
+    ]
+
+
+def class_scores(networks: list[Predictor], x: np.ndarray) -> np.ndarray:
+    """The committee's score of each class for encoded rows `[n, width]`, as `[classes, n]`."""
+    columns = jnp.asarray(x.T)
+    logits = np.mean([np.asarray(network(columns)) for network in networks], axis=0)
+    return np.concatenate([np.zeros_like(logits), logits]) if len(logits) == 1 else logits
+
+
+def balancing_offsets(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What to add to scores `[classes, n]` so that verdicts are as frequent as labels are.
+
+    A class without rows keeps its score.
+    """
+    n_classes, n = scores.shape
+    wanted = np.bincount(labels, minlength=n_classes)
+    offsets = np.zeros(n_classes, np.float32)
+    # The first class's offset is what the others are relative to; with two classes one round does.
+    for _ in range(_BALANCING_ROUNDS if n_classes > 2 else 1):
+        for c in range(1, n_classes):
+            if not wanted[c]:
+                continue
+            # What the class needs to win each row: as many rows are to need less as it shall win.
+            rivals = np.delete(scores + offsets[:, None], c, axis=0).max(axis=0)
+            needed = np.sort(rivals - scores[c])
+            last = needed[wanted[c] - 1]
+            offsets[c] = 0.5 * (last + needed[wanted[c]]) if wanted[c] < n else last + 1.0
+    return offsets
