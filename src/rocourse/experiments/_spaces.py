@@ -109,10 +109,10 @@ SPACES: dict[str, Space] = {
         "radius": Span(0.05, 0.5, log=True),
     },
     "rocourse-panel": {
-        "typicality": Span(0.0, 0.7),
-        "noise": Span(0.02, 0.3, log=True),
-        "scramble": Span(0.0, 0.9),
-        "tilt": Span(0.0, 1.0),
+        "typicality": Span(0.0, 0.95),
+        "worth": Span(0.002, 0.1, log=True),
+        "blur_flip": Span(0.0, 0.6),
+        "scramble": Span(0.0, 1.0),
     },
 }
 """The parameters that `tune` varies and how far, by method."""

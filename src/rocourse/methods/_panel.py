@@ -20,7 +20,7 @@ _LEAST_MARGIN = 0.05
 _QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 # Rarer categories than this are not asked for: what a model has learned of them is chance.
 _LEAST_FREQUENCY = 0.002
-_LEAST_ROWS = 12
+_LEAST_ROWS = 5
 # Encoded values are float32: a whole number need not be one to the last digit.
 _ROUNDING = 1e-3
 
