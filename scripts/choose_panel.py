@@ -56,6 +56,8 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "balance": 0.5,
         },
         "no scramble": _GERMAN | {"blur_flip": 0.5, "worth": 0.02, "typicality": 0.9},
+        "blur .3, no scramble": _GERMAN | {"blur_flip": 0.3, "worth": 0.02, "typicality": 0.9},
+        "blur .3, typical .95": _GERMAN | {"blur_flip": 0.3, "worth": 0.02, "typicality": 0.95},
     },
     "student": {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
