@@ -204,6 +204,7 @@ PUBLIC = {
         "VAEGenerator",
         "draw_dropout_factors",
         "dropout_factors",
+        "join",
         "normal_divergence",
         "output_layer",
         "probabilities",

@@ -148,14 +148,14 @@ def balancing_offsets(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     n_classes, n = scores.shape
     wanted = np.bincount(labels, minlength=n_classes)
     offsets = np.zeros(n_classes, np.float32)
-    # The first class's offset is what the others are relative to; with two classes one round does.
-    for _ in range(_BALANCING_ROUNDS if n_classes > 2 else 1):
-        for c in range(1, n_classes):
-            if not wanted[c]:
-                continue
-            # What the class needs to win each row: as many rows are to need less as it shall win.
-            rivals = np.delete(scores + offsets[:, None], c, axis=0).max(axis=0)
-            needed = np.sort(rivals - scores[c])
-            last = needed[wanted[c] - 1]
-            offsets[c] = 0.5 * (last + needed[wanted[c]]) if wanted[c] < n else last + 1.0
+    # Of two classes the second one's is enough, once.
+    order = [1] if n_classes == 2 else _BALANCING_ROUNDS * list(range(n_classes))
+    for c in order:
+        if not wanted[c]:
+            continue
+        # What the class needs to win each row: as many rows are to need less as it shall win.
+        rivals = np.delete(scores + offsets[:, None], c, axis=0).max(axis=0)
+        needed = np.sort(rivals - scores[c])
+        last = needed[wanted[c] - 1]
+        offsets[c] = 0.5 * (last + needed[wanted[c]]) if wanted[c] < n else last + 1.0
     return offsets
