@@ -1,8 +1,8 @@
 """Models that change little when they are trained anew on other rows.
 
 A promise is kept if the next model judges as this one did. Each network learns from blurred copies
-of its rows, so that it leans on no single value; a committee of them has less chance in it than
-one; and its verdicts are balanced, so that a rare class is not called by nobody's name.
+of its rows, so that it leans on no single value; a committee of them owes less to chance than one
+does; and its verdicts are balanced, so that a rare class is not forgotten.
 """
 
 from dataclasses import dataclass
