@@ -30,6 +30,8 @@ LEAST_ROWS, LEAST_OF_A_CLASS = 60, 8
 
 # Half of the rows, twice the epochs: as many steps as with all of them.
 _GERMAN = {"batch_size": 256, "epochs": 30, "copies": 4, "blur_noise": 0.0, "members": 6}
+_THRIFTY = _GERMAN | {"worth": 0.02}
+_SCRAMBLED = _THRIFTY | {"scramble": 1.0}
 _STUDENT = {
     "encoder_widths": (50, 10),
     "head_widths": (10,),
@@ -42,22 +44,14 @@ _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,)}
 CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "german_credit": {
         "paper's model": _GERMAN | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
-        "no blur": _GERMAN | {"blur_flip": 0.0, "scramble": 1.0, "worth": 0.02},
-        "blur .3": _GERMAN | {"blur_flip": 0.3, "scramble": 1.0, "worth": 0.02},
-        "blur .5": _GERMAN | {"blur_flip": 0.5, "scramble": 1.0, "worth": 0.02},
-        "typical .9": _GERMAN
-        | {"blur_flip": 0.5, "scramble": 1.0, "worth": 0.02, "typicality": 0.9},
-        "half balance": _GERMAN
-        | {
-            "blur_flip": 0.5,
-            "scramble": 1.0,
-            "worth": 0.02,
-            "typicality": 0.9,
-            "balance": 0.5,
-        },
-        "no scramble": _GERMAN | {"blur_flip": 0.5, "worth": 0.02, "typicality": 0.9},
-        "blur .3, no scramble": _GERMAN | {"blur_flip": 0.3, "worth": 0.02, "typicality": 0.9},
-        "blur .3, typical .95": _GERMAN | {"blur_flip": 0.3, "worth": 0.02, "typicality": 0.95},
+        "no blur": _SCRAMBLED | {"blur_flip": 0.0},
+        "blur .3": _SCRAMBLED | {"blur_flip": 0.3},
+        "blur .5": _SCRAMBLED | {"blur_flip": 0.5},
+        "typical .9": _SCRAMBLED | {"blur_flip": 0.5, "typicality": 0.9},
+        "half balance": _SCRAMBLED | {"blur_flip": 0.5, "typicality": 0.9, "balance": 0.5},
+        "no scramble": _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9},
+        "blur .3, no scramble": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.9},
+        "blur .3, typical .95": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.95},
     },
     "student": {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
