@@ -1,8 +1,9 @@
-"""The panel: shifted rows, evidence, margins, and what its recourses are worth."""
+"""The panel: shifted rows, margins, and what its recourses are worth."""
 
 from copy import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rocourse.errors import ConfigError
@@ -54,6 +55,14 @@ def test_a_scrambled_column_says_nothing_about_the_class():
         assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
 
 
+@pytest.mark.parametrize("evenness", [0.0, 0.5, 1.0])
+def test_classes_are_drawn_as_evenly_as_asked_for(evenness):
+    labels = (np.arange(20_000) % 10 == 0).astype(int)
+    counts = np.array([18_000.0, 2_000.0]) ** (1.0 - evenness)
+    _, drawn = shifted(random_rows(20_000), labels, evenness=evenness)
+    assert drawn.mean() == pytest.approx(counts[1] / counts.sum(), abs=0.015)
+
+
 def test_a_label_tilt_changes_how_frequent_the_classes_are():
     rows, labels = random_rows(2000), np.arange(2000) % 2
     shares = [shifted(rows, labels, seed=s, label_tilt=1.0)[1].mean() for s in range(8)]
@@ -99,16 +108,32 @@ def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loa
     assert bold > 0.97
 
 
+def test_each_class_may_be_asked_for_with_a_typicality_of_its_own(loans):
+    rows = make_loans(200, seed=9).drop(columns="grade")
+
+    def recourses(typicality):
+        return fit(RoCoursePanel, loans, epochs=30, typicality=typicality).recourse(rows)
+
+    timid, bold = recourses(0.0), recourses((0.9, 0.0))
+    refused = timid.desired == min(timid.desired)
+    pd.testing.assert_frame_equal(bold.attempted()[~refused], timid.attempted()[~refused])
+    assert bold.proximity[refused].mean() > 1.2 * timid.proximity[refused].mean()
+
+
 @pytest.mark.parametrize(
     "option",
     [
         {"members": 0},
         {"typicality": 1.0},
+        {"typicality": ()},
+        {"typicality": (0.5, 0.5, 0.5)},
+        {"typicality": (0.5, 1.0)},
         {"noise": -0.1},
         {"scramble": 1.5},
         {"worth": -1.0},
         {"committee": 0},
         {"copies": -1},
+        {"evenness": -0.5},
         {"balance": 1.5},
     ],
 )

@@ -162,6 +162,12 @@ def require_share(name: str, value: object) -> None:
         raise wrong(name, "at least 0 and below 1", value)
 
 
+def require_part(name: str, value: object) -> None:
+    """Refuses what is not a share of a whole, which may be all of it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise wrong(name, "a number from 0 to 1", value)
+
+
 def require_widths(name: str, widths: object) -> None:
     """Refuses what is not a tuple of widths."""
     rule = "a non-empty tuple of whole numbers of at least 1"

@@ -1,5 +1,7 @@
 """A panel of retrained models: what recourses have to convince beside the model itself."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rocourse.errors import ConfigError
@@ -85,12 +87,13 @@ def make_panel(
     labels: np.ndarray,
     layout: Layout,
     *,
-    typicality: float,
+    typicality: Sequence[float],
 ) -> Panel:
     """The members' weights, and how sure all have to be.
 
-    A class's margin is the quantile `typicality` of the lead that it has among its own training
-    rows that are told right: 0 asks for the least typical of them, one half for an ordinary one.
+    A class's margin is the quantile `typicality`, of each class one, of the lead that it has among
+    its own training rows that are told right: 0 asks for the least typical of them, one half for an
+    ordinary one.
     """
     x = one_hot(rows, layout)
     margins = [_margins(class_scores(member, x), labels, typicality) for member in members]
@@ -166,11 +169,11 @@ def _padded(arrays: list[np.ndarray]) -> np.ndarray:
     )
 
 
-def _margins(scores: np.ndarray, labels: np.ndarray, typicality: float) -> np.ndarray:
+def _margins(scores: np.ndarray, labels: np.ndarray, typicality: Sequence[float]) -> np.ndarray:
     margins = np.full(len(scores), _LEAST_MARGIN, np.float32)
     for c in np.unique(labels):
         own = scores[:, labels == c]
         leads = own[c] - np.delete(own, c, axis=0).max(axis=0)
         if (leads > 0.0).any():
-            margins[c] = max(np.quantile(leads[leads > 0.0], typicality), _LEAST_MARGIN)
+            margins[c] = max(np.quantile(leads[leads > 0.0], typicality[c]), _LEAST_MARGIN)
     return margins

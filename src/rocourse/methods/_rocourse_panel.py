@@ -41,10 +41,11 @@ class RoCoursePanel(SearchMethod):
     method: ClassVar[str] = "rocourse-panel"
 
     members: int = param(default=6, doc="Models in the panel, with the model itself.")
-    typicality: float = param(
+    typicality: float | tuple[float, ...] = param(
         default=0.6,
         doc="How typical a recourse has to look to each member: the quantile of the lead that "
-        "training rows of the class have. The price of robustness: higher costs more.",
+        "training rows of the class have; one number, or one of each class in the order of "
+        "`classes_`. The price of robustness: higher costs more.",
     )
     noise: float = param(
         default=0.1, doc="How far numbers shift at most, as a share of their range."
@@ -74,6 +75,11 @@ class RoCoursePanel(SearchMethod):
         default=0.1, doc="How far numbers of a copy move at most, as a share of their range."
     )
     blur_flip: float = param(default=0.2, doc="The share of a copy's categories that are redrawn.")
+    evenness: float = param(
+        default=0.0,
+        doc="From 0, classes of a copy as frequent as they are, to 1: all alike. For classes that "
+        "are rare, or more frequent in some years than in others.",
+    )
     balance: float = param(
         default=1.0,
         doc="From 0, verdicts as trained, to 1: each class is given to as many training rows as "
@@ -86,10 +92,14 @@ class RoCoursePanel(SearchMethod):
         super().check_parameters()
         require_count("members", self.members)
         require_count("search_steps", self.search_steps)
-        require_share("typicality", self.typicality)
+        for share in self._typicalities():
+            require_share("typicality", share)
         require_number("worth", self.worth, at_least=0.0)
         self._shift()
         self._steady()
+
+    def _typicalities(self) -> tuple[float, ...]:
+        return self.typicality if isinstance(self.typicality, tuple) else (self.typicality,)
 
     def _shift(self) -> ShiftConfig:
         return ShiftConfig(
@@ -106,12 +116,19 @@ class RoCoursePanel(SearchMethod):
             copies=self.copies,
             noise=self.blur_noise,
             flip=self.blur_flip,
+            evenness=self.evenness,
             balance=self.balance,
         )
 
     def _find_predictor(
         self, rows: Rows, labels: np.ndarray, on_epoch: EpochCallback | None
     ) -> list[EpochRecord]:
+        given, n_classes = len(self._typicalities()), len(self.classes_)
+        if given not in (1, n_classes):
+            raise ConfigError(
+                "The option 'typicality' of RoCoursePanel must be one number or one for each of "
+                f"the {n_classes} classes, in their order: got {given} numbers."
+            )
         if self.model is not None:
             history = super()._find_predictor(rows, labels, on_epoch)
             self._networks = [self._own_predictor()]
@@ -119,7 +136,7 @@ class RoCoursePanel(SearchMethod):
         self._networks, history = train_steadily(
             rows,
             labels,
-            len(self.classes_),
+            n_classes,
             self._constraints,
             TrainingPlan("predictor", self._predictor_config(), self._schedule()),
             self._steady(),
@@ -152,7 +169,13 @@ class RoCoursePanel(SearchMethod):
             seed=self.seed_,
         )
         layout = self.schema_.layout
-        panel = make_panel(members, rows, labels, layout, typicality=self.typicality)
+        panel = make_panel(
+            members,
+            rows,
+            labels,
+            layout,
+            typicality=np.broadcast_to(self._typicalities(), len(self.classes_)).tolist(),
+        )
         space = Space.from_schema(self.schema_)
         edits = make_edits(rows, layout, np.asarray(space.step), np.asarray(space.first))
         return _named(panel, edits)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocourse.methods._config import require_number, require_share
+from rocourse.methods._config import require_number, require_part, require_share
 from rocourse.schema import Layout, Rows
 
 
@@ -19,6 +19,7 @@ class ShiftConfig:
             learns to do without the column, as when its codes are corrected later.
         tilt: How strongly rows are drawn by their features, as a standard deviation of log-weights.
         label_tilt: The same, by their class.
+        evenness: From 0, classes as frequent as they are, to 1: all alike.
     """
 
     noise: float
@@ -26,6 +27,7 @@ class ShiftConfig:
     scramble: float
     tilt: float
     label_tilt: float
+    evenness: float = 0.0
 
     def __post_init__(self) -> None:
         require_number("noise", self.noise, at_least=0.0)
@@ -34,6 +36,7 @@ class ShiftConfig:
             require_share("scramble", self.scramble)
         require_number("tilt", self.tilt, at_least=0.0)
         require_number("label_tilt", self.label_tilt, at_least=0.0)
+        require_part("evenness", self.evenness)
 
 
 def shift_rows(
@@ -67,7 +70,10 @@ def _log_weights(
     config: ShiftConfig,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """A random direction: which numbers, categories and classes become more frequent."""
+    """A random direction: which numbers, categories and classes become more frequent.
+
+    Rare classes do so by as much as they shall be evened out.
+    """
     spread = rows.continuous.std(axis=0)
     # A few extreme rows would otherwise have all the weight.
     standard = np.clip((rows.continuous - rows.continuous.mean(axis=0)) / (spread + 1e-6), -3, 3)
@@ -75,6 +81,8 @@ def _log_weights(
     for size, codes in zip(layout.group_sizes, rows.categories.T, strict=True):
         weights = weights + rng.normal(size=size)[codes]
     n_features = layout.n_continuous + layout.n_categorical
-    by_class = config.label_tilt * rng.normal(size=n_classes)
+    # A class without rows is drawn by none.
+    counts = np.maximum(np.bincount(labels, minlength=n_classes), 1)
+    by_class = config.label_tilt * rng.normal(size=n_classes) - config.evenness * np.log(counts)
     tilted: np.ndarray = config.tilt * weights / np.sqrt(max(n_features, 1)) + by_class[labels]
     return tilted

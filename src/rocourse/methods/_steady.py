@@ -2,7 +2,8 @@
 
 A promise is kept if the next model judges as this one did. Each network learns from blurred copies
 of its rows, so that it leans on no single value; a committee of them owes less to chance than one
-does; and its verdicts are balanced, so that a rare class is not forgotten.
+does; classes are shown more evenly than they are, and verdicts balanced afterwards, so that a rare
+class is neither learned from too little nor forgotten.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from rocourse.methods._config import require_count, require_number, wrong
+from rocourse.methods._config import require_count, require_part
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
 from rocourse.networks import Predictor
@@ -32,6 +33,7 @@ class SteadyConfig:
             rows as they are.
         noise: Numbers of a copy move by up to this much, in encoded units.
         flip: The share of a copy's categories that are redrawn from their column.
+        evenness: From 0, classes of a copy as frequent as they are, to 1: all alike.
         balance: From 0, verdicts as trained, to 1: each class is given to as many training rows as
             have it.
     """
@@ -40,6 +42,7 @@ class SteadyConfig:
     copies: int
     noise: float
     flip: float
+    evenness: float
     balance: float
 
     def __post_init__(self) -> None:
@@ -47,13 +50,18 @@ class SteadyConfig:
         if self.copies != 0:
             require_count("copies", self.copies)
         self.blur()
-        require_number("balance", self.balance, at_least=0.0)
-        if self.balance > 1.0:
-            raise wrong("balance", "a number from 0 to 1", self.balance)
+        require_part("balance", self.balance)
 
     def blur(self) -> ShiftConfig:
         """What is done to a copy."""
-        return ShiftConfig(noise=self.noise, flip=self.flip, scramble=0.0, tilt=0.0, label_tilt=0.0)
+        return ShiftConfig(
+            noise=self.noise,
+            flip=self.flip,
+            scramble=0.0,
+            tilt=0.0,
+            label_tilt=0.0,
+            evenness=self.evenness,
+        )
 
 
 def train_steadily(
