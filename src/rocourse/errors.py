@@ -9,6 +9,9 @@ RocourseError
 ├── TrainingError    (ArithmeticError) training led to numbers that are not finite
 ├── OutputError      (OSError)         an output path exists already or cannot be written
 ├── FetchError       (OSError)         a download failed or does not match its checksum
+├── LedgerError                        the ledger cannot be opened, read or written
+│   ├── UnknownPromise (LookupError)   no promise has this id
+│   └── SettledPromise (ValueError)    a promise cannot change to this status any more
 └── DependencyError  (ImportError)     an optional dependency is not installed
 ```
 
@@ -22,10 +25,13 @@ __all__ = [
     "DataError",
     "DependencyError",
     "FetchError",
+    "LedgerError",
     "OutputError",
     "RocourseError",
     "SchemaError",
+    "SettledPromise",
     "TrainingError",
+    "UnknownPromise",
 ]
 
 
@@ -59,6 +65,18 @@ class OutputError(RocourseError, OSError):
 
 class FetchError(RocourseError, OSError):
     """A download failed or does not match its checksum."""
+
+
+class LedgerError(RocourseError):
+    """The ledger cannot be opened, read or written, or was given what it cannot keep."""
+
+
+class UnknownPromise(LedgerError, LookupError):
+    """No promise of the ledger has this id."""
+
+
+class SettledPromise(LedgerError, ValueError):
+    """A promise has a status that it cannot leave, or not for the one asked for."""
 
 
 class DependencyError(RocourseError, ImportError):

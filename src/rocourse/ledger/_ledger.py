@@ -1,0 +1,297 @@
+"""The ledger: one database, asked and written in short transactions."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import sqlalchemy as sa
+
+from rocourse.errors import LedgerError, SettledPromise, UnknownPromise
+from rocourse.ledger._address import parse
+from rocourse.ledger._checks import check_moment, check_name, check_page, check_text
+from rocourse.ledger._engine import WRITING, make_engine
+from rocourse.ledger._failures import opening, reading, writing
+from rocourse.ledger._ids import is_id
+from rocourse.ledger._issuing import write_issues
+from rocourse.ledger._migrate import REVISION_TABLE, migrate
+from rocourse.ledger._records import Conflict, Event, Issue, Promise, Status
+from rocourse.ledger._tables import event_values, events, promises, to_event, to_promise
+
+
+class Ledger:
+    """The promises that were made, and what became of them.
+
+    Made by `Ledger.open`. One ledger may be shared by threads, and one database by processes.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._writer = engine.execution_options(**WRITING)
+        self._closed = False
+
+    @classmethod
+    def open(cls, url_or_path: str | Path) -> Self:
+        """Opens a ledger, and makes its tables or brings them up to this release if need be.
+
+        Args:
+            url_or_path: A file of SQLite as a path or as `sqlite:///path`, made if it is not
+                there; or a database of PostgreSQL as `postgresql://user:password@host:port/name`.
+
+        Raises:
+            LedgerError: The database cannot be reached or written, is none, or is a ledger of a
+                newer release.
+            DependencyError: PostgreSQL is asked for, but its driver is not installed.
+        """
+        address = parse(url_or_path)
+        with opening(address.name, secrets=address.secrets):
+            engine = make_engine(address.url)
+            try:
+                migrate(engine, name=address.name)
+            except BaseException:
+                engine.dispose()
+                raise
+        return cls(engine)
+
+    def close(self) -> None:
+        """Closes the connections. A closed ledger stays closed."""
+        self._closed = True
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def issue(self, issues: Sequence[Issue]) -> list[str | Conflict]:
+        """Writes the promises of several requests in one transaction.
+
+        When it returns, they are on disk; when it raises, none is known to be, and the same
+        requests may be tried again with the same keys.
+
+        Args:
+            issues: One for each request.
+
+        Returns:
+            For each issue the answer to give: its own if it was written, the stored one if its key
+            was used for the same request before (nothing is written then, and of two in one list
+            the first is written), or a conflict if its key was used for another request.
+
+        Raises:
+            LedgerError: The database did not confirm the write.
+        """
+        if not issues:
+            return []
+        with self._write() as connection:
+            return write_issues(connection, issues)
+
+    def promise(self, id: str) -> Promise:
+        """One promise.
+
+        Raises:
+            UnknownPromise: No promise has this id.
+        """
+        with self._read() as connection:
+            return _find(connection, id)
+
+    def history(self, id: str) -> list[Event]:
+        """What became of a promise, from its issue on, in the order of recording.
+
+        Raises:
+            UnknownPromise: No promise has this id.
+        """
+        query = sa.select(events).where(events.c.promise == id).order_by(events.c.number)
+        with self._read() as connection:
+            _find(connection, id)
+            return [to_event(dict(row)) for row in connection.execute(query).mappings()]
+
+    def record(
+        self,
+        id: str,
+        status: Status | str,
+        *,
+        model: str,
+        detail: str = "",
+        at: datetime | None = None,
+    ) -> Promise:
+        """Appends an event to a promise's history, and sets its status to the event's.
+
+        Args:
+            id: The promise.
+            status: An open promise may become anything, or be found open again; a broken one may
+                be redeemed; the others are final.
+            model: Digest of the model in use.
+            detail: Free text.
+            at: When it happened; now, unless given.
+
+        Returns:
+            The promise with its new status.
+
+        Raises:
+            UnknownPromise: No promise has this id.
+            SettledPromise: The promise cannot change to this status any more.
+            LedgerError: An argument cannot be kept, or the database did not confirm the write.
+        """
+        check_name("model", model)
+        check_text("detail", detail)
+        moment = datetime.now(UTC) if at is None else at
+        check_moment("at", moment)
+        event = Event(at=moment, status=_status(status), model=model, detail=detail)
+        with self._write() as connection:
+            before = _find(connection, id, lock=True)
+            if not before.status.may_become(event.status):
+                raise SettledPromise(
+                    f"A promise to be recorded as {event.status.value} must be open"
+                    f"{' or broken' if event.status is Status.REDEEMED else ''}, but {id} is "
+                    f"{before.status.value}; leave it as it is, or issue a new promise."
+                )
+            connection.execute(sa.insert(events), event_values(id, event))
+            if before.status is not event.status:
+                connection.execute(
+                    sa.update(promises).where(promises.c.id == id).values(status=event.status.value)
+                )
+            return _find(connection, id)
+
+    def open_promises(
+        self, *, at: datetime, page: int = 1000, model: str | None = None
+    ) -> Iterator[list[Promise]]:
+        """The promises that still bind, page by page.
+
+        No transaction is held between pages, so that promises may be recorded and issued
+        meanwhile. None comes twice. Those that are issued meanwhile may or may not come.
+
+        Args:
+            at: Promises that expire by then are left out.
+            page: Number of promises to hold in memory at a time.
+            model: Only those that this model issued.
+        """
+        check_moment("at", at)
+        check_page(page)
+        query = (
+            sa.select(promises)
+            .where(promises.c.status == Status.OPEN.value, promises.c.expires_at > at)
+            .order_by(promises.c.id)
+            .limit(page)
+        )
+        if model is not None:
+            check_name("model", model)
+            query = query.where(promises.c.model == model)
+        return self._pages(query)
+
+    def promises_of(
+        self, subject: str, *, page: int = 1000, after: str | None = None
+    ) -> list[Promise]:
+        """The promises to one subject, whatever their status, the oldest first.
+
+        Args:
+            subject: The reference they were issued with.
+            page: The largest number to return.
+            after: Id of the last promise of the page before.
+        """
+        check_name("subject", subject)
+        check_page(page)
+        query = (
+            sa.select(promises)
+            .where(promises.c.subject == subject)
+            .order_by(promises.c.id)
+            .limit(page)
+        )
+        if after is not None:
+            query = query.where(promises.c.id > _checked(after))
+        return self._fetch(query)
+
+    def counts(self, *, at: datetime) -> dict[str, int]:
+        """Number of promises by status; open ones that expire by a time count as expired.
+
+        Args:
+            at: That time.
+        """
+        check_moment("at", at)
+        overdue = sa.and_(promises.c.status == Status.OPEN.value, promises.c.expires_at <= at)
+        standing = sa.case(
+            (overdue, sa.literal_column(f"'{Status.EXPIRED.value}'")), else_=promises.c.status
+        ).label("standing")
+        query = sa.select(standing, sa.func.count()).group_by(standing)
+        with self._read() as connection:
+            found = {standing: number for standing, number in connection.execute(query)}
+        return {status.value: found.get(status.value, 0) for status in Status}
+
+    def ping(self) -> None:
+        """Asks the database for something small.
+
+        Raises:
+            LedgerError: It does not answer.
+        """
+        with self._read() as connection:
+            connection.execute(sa.select(sa.func.count()).select_from(sa.table(REVISION_TABLE)))
+
+    def _pages(self, query: sa.Select[tuple[object, ...]]) -> Iterator[list[Promise]]:
+        found = self._fetch(query)
+        while found:
+            # Asked for after the page was used: what is recorded meanwhile is seen.
+            last = found[-1].id
+            yield found
+            found = self._fetch(query.where(promises.c.id > last))
+
+    def _fetch(self, query: sa.Select[tuple[object, ...]]) -> list[Promise]:
+        with self._read() as connection:
+            return [to_promise(dict(row)) for row in connection.execute(query).mappings()]
+
+    @contextmanager
+    def _read(self) -> Iterator[sa.Connection]:
+        self._check_open()
+        with reading(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        self._check_open()
+        with writing(), self._writer.begin() as connection:
+            yield connection
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LedgerError(
+                "A ledger must be open to be used, but this one was closed; open it again with "
+                "Ledger.open."
+            )
+
+
+def _find(connection: sa.Connection, id: str, *, lock: bool = False) -> Promise:
+    query = sa.select(promises).where(promises.c.id == _checked(id))
+    # SQLite ignores the clause: there, whoever writes is alone.
+    row = connection.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+    if row is None:
+        raise UnknownPromise(
+            f"The id must be one of a promise in the ledger, but {id} is not; check the id, and "
+            "that this is the right ledger."
+        )
+    return to_promise(dict(row))
+
+
+def _checked(id: str) -> str:
+    if not is_id(id):
+        # What is no id may be anything, a person's name included: it is not shown.
+        raise UnknownPromise(
+            "The id of a promise must be a UUID in lower case, but got another text or value; give "
+            "the id that came with the promise."
+        )
+    return id
+
+
+def _status(value: Status | str) -> Status:
+    try:
+        return Status(value)
+    except ValueError:
+        raise LedgerError(
+            f"The status of a promise must be one of {', '.join(Status)}, but got another value; "
+            "choose one of these."
+        ) from None

@@ -1,0 +1,186 @@
+"""What goes into the ledger and what comes out of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+from rocourse.errors import LedgerError
+from rocourse.ledger._checks import (
+    check_moment,
+    check_name,
+    check_row,
+    check_share,
+    check_text,
+    encode,
+)
+from rocourse.ledger._ids import is_id, new_id
+
+JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+
+
+class Status(StrEnum):
+    """Where a promise stands."""
+
+    OPEN = "open"
+    """Issued, and neither kept nor failed so far."""
+    REDEEMED = "redeemed"
+    """The subject made the change and was approved."""
+    BROKEN = "broken"
+    """The model of the day does not approve the changed row."""
+    WITHDRAWN = "withdrawn"
+    """Taken back by whoever issued it."""
+    EXPIRED = "expired"
+    """Its time ran out."""
+
+    def may_become(self, status: "Status") -> bool:
+        """Whether a promise of this status may be recorded with another one.
+
+        An open promise may become anything, and may be found still open by another model. A broken
+        one may yet be redeemed, as when a model is rolled back. The others are final.
+        """
+        if self is Status.OPEN:
+            return True
+        return self is Status.BROKEN and status is Status.REDEEMED
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPromise:
+    """One recourse, as it is handed in.
+
+    Attributes:
+        id: Chosen before the promise is written, so that the answer can name it.
+        subject: The caller's own reference, which the ledger does not interpret.
+        model: Digest of the model that issued the recourse.
+        schema_version: Version of the schema that the rows follow.
+        row: The row as it was given.
+        recourse: The whole row after the change.
+        desired: The class that is promised.
+        probability_before: Probability of the promised class for `row`.
+        probability_after: Probability of the promised class for `recourse`.
+        robustness: Share of shifted models that keep the promise, where it was estimated.
+        issued_at: With a time zone.
+        expires_at: With a time zone, and later.
+
+    Raises:
+        LedgerError: A field has a value that cannot be kept.
+    """
+
+    id: str = field(default_factory=new_id)
+    subject: str | None
+    model: str
+    schema_version: str
+    row: Mapping[str, JSON]
+    recourse: Mapping[str, JSON]
+    desired: JSON
+    probability_before: float
+    probability_after: float
+    robustness: float | None
+    issued_at: datetime
+    expires_at: datetime
+
+    def __post_init__(self) -> None:
+        if not is_id(self.id):
+            raise LedgerError(
+                "The id of a promise must be a UUID in lower case, but got another text or value; "
+                "make it with new_id()."
+            )
+        if self.subject is not None:
+            check_name("subject", self.subject)
+        check_name("model", self.model)
+        check_name("schema_version", self.schema_version)
+        check_row("row", self.row)
+        check_row("recourse", self.recourse)
+        _ = self.documents
+        check_share("probability_before", self.probability_before)
+        check_share("probability_after", self.probability_after)
+        if self.robustness is not None:
+            check_share("robustness", self.robustness)
+        check_moment("issued_at", self.issued_at)
+        check_moment("expires_at", self.expires_at)
+        if self.expires_at <= self.issued_at:
+            raise LedgerError(
+                "The expires_at of a promise must be later than its issued_at, but it is not; give "
+                "the promise some time."
+            )
+
+    @cached_property
+    def documents(self) -> tuple[str, str, str]:
+        """JSON text of `row`, `recourse` and `desired`.
+
+        Encoded when the promise is made, and once: that is the longest part of issuing, and need
+        not be done while others wait for their turn to write.
+        """
+        return encode(dict(self.row)), encode(dict(self.recourse)), encode(self.desired)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise(NewPromise):
+    """One recourse, as the ledger has it; its times are in UTC.
+
+    Attributes:
+        status: The last one that was recorded. A promise whose time ran out stays open until its
+            expiry is recorded.
+    """
+
+    status: Status
+
+    def __post_init__(self) -> None:
+        """Checks nothing: that was done before the promise was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One line of a promise's history.
+
+    Attributes:
+        at: When it happened, in UTC.
+        status: The status from then on.
+        model: Digest of the model that was in use.
+        detail: Free text.
+    """
+
+    at: datetime
+    status: Status
+    model: str
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Issue:
+    """The promises of one request, written whole or not at all.
+
+    Attributes:
+        promises: None, when everyone was approved.
+        key: Idempotency key: of all issues with one key, one is written.
+        fingerprint: Digest of the request, to tell a repeated request from another one that took
+            the same key.
+        answer: The response, to be given again when the request is repeated.
+
+    Raises:
+        LedgerError: A field has a value that cannot be kept.
+    """
+
+    promises: Sequence[NewPromise]
+    key: str | None = None
+    fingerprint: str
+    answer: str
+
+    def __post_init__(self) -> None:
+        if self.key is not None:
+            check_name("key", self.key)
+        check_name("fingerprint", self.fingerprint)
+        check_text("answer", self.answer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """An issue was not written, because its key was used for another request before.
+
+    Attributes:
+        key: The idempotency key.
+    """
+
+    key: str

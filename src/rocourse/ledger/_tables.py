@@ -1,0 +1,164 @@
+"""The tables, and the passage of records into and out of their rows.
+
+The tables as they are now; `migrations` holds how they came to be, and the triggers that guard
+them. A test compares the two.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+
+from rocourse.ledger._checks import LONGEST_NAME
+from rocourse.ledger._records import Event, NewPromise, Promise, Status
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Moment(sa.types.TypeDecorator[datetime]):
+    """A point in time: `timestamptz`, or microseconds since 1970 where there is no such type."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(sa.TIMESTAMP(timezone=True))
+        return dialect.type_descriptor(sa.BigInteger())
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> Any:
+        if value is None or dialect.name == "postgresql":
+            return value
+        return (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if isinstance(value, datetime):
+            return value.astimezone(UTC)
+        return _EPOCH + int(value) * _MICROSECOND
+
+
+class Document(sa.types.TypeDecorator[Any]):
+    """JSON, given as text, that comes back as it was, to the order of keys and the last digit.
+
+    PostgreSQL's `jsonb` sorts keys and rewrites numbers, and a column that SQLite knows as `JSON`
+    turns the text `1.0` into the integer 1; hence `json` and plain text.
+    """
+
+    impl = sa.Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(postgresql.JSON())
+        return dialect.type_descriptor(sa.Text())
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
+        return value if dialect.name == "postgresql" else json.loads(value)
+
+
+_ID = sa.String(36).with_variant(postgresql.UUID(as_uuid=False), "postgresql")
+# SQLite numbers rows by itself only where the column is called INTEGER.
+_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_NAME = sa.String(LONGEST_NAME)
+_STATUS = sa.String(16)
+
+metadata = sa.MetaData()
+
+promises = sa.Table(
+    "ledger_promises",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("subject", _NAME),
+    sa.Column("model", _NAME, nullable=False),
+    sa.Column("schema_version", _NAME, nullable=False),
+    # Not "row", which is a word of SQL.
+    sa.Column("given_row", Document, nullable=False),
+    sa.Column("recourse_row", Document, nullable=False),
+    sa.Column("desired", Document, nullable=False),
+    sa.Column("probability_before", sa.Double, nullable=False),
+    sa.Column("probability_after", sa.Double, nullable=False),
+    sa.Column("robustness", sa.Double),
+    sa.Column("issued_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    sa.Column("status", _STATUS, nullable=False),
+    # With the expiry in it, counting and paging read the index alone.
+    sa.Index("ledger_promises_by_status", "status", "id", "expires_at"),
+    sa.Index("ledger_promises_by_model", "model", "status", "id"),
+    sa.Index("ledger_promises_by_subject", "subject", "id"),
+)
+
+events = sa.Table(
+    "ledger_events",
+    metadata,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("promise", _ID, sa.ForeignKey("ledger_promises.id"), nullable=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("status", _STATUS, nullable=False),
+    sa.Column("model", _NAME, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Index("ledger_events_by_promise", "promise", "number"),
+)
+
+answers = sa.Table(
+    "ledger_answers",
+    metadata,
+    sa.Column("key", _NAME, primary_key=True),
+    sa.Column("fingerprint", _NAME, nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+    sa.Column("answered_at", Moment, nullable=False),
+)
+
+
+def promise_values(promise: NewPromise) -> dict[str, Any]:
+    """The row of a promise that is being issued."""
+    given_row, recourse_row, desired = promise.documents
+    return {
+        "id": promise.id,
+        "subject": promise.subject,
+        "model": promise.model,
+        "schema_version": promise.schema_version,
+        "given_row": given_row,
+        "recourse_row": recourse_row,
+        "desired": desired,
+        "probability_before": float(promise.probability_before),
+        "probability_after": float(promise.probability_after),
+        "robustness": None if promise.robustness is None else float(promise.robustness),
+        "issued_at": promise.issued_at,
+        "expires_at": promise.expires_at,
+        "status": Status.OPEN.value,
+    }
+
+
+def event_values(promise: str, event: Event) -> dict[str, Any]:
+    """The row of an event of a promise."""
+    return {
+        "promise": promise,
+        "at": event.at,
+        "status": event.status.value,
+        "model": event.model,
+        "detail": event.detail,
+    }
+
+
+def to_promise(row: Mapping[str, Any]) -> Promise:
+    """The promise of a row."""
+    fields = dict(row)
+    return Promise(
+        row=fields.pop("given_row"),
+        recourse=fields.pop("recourse_row"),
+        status=Status(fields.pop("status")),
+        **fields,
+    )
+
+
+def to_event(row: Mapping[str, Any]) -> Event:
+    """The event of a row."""
+    return Event(
+        at=row["at"], status=Status(row["status"]), model=row["model"], detail=row["detail"]
+    )
