@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,23 +16,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from rocourse.errors import ArtifactError, DataError, SchemaError
+from rocourse.errors import ArtifactError, ConfigError, DataError, SchemaError
 from rocourse.methods._config import (
     Loss,
     PredictorConfig,
     ScheduleConfig,
+    require_count,
     require_one_of,
 )
 from rocourse.methods._inference import predict_probabilities
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._state import build_predictor, named_tensors, restore
-from rocourse.methods._training import EpochCallback, EpochRecord
+from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
+from rocourse.methods._witnesses import share_of_witnesses, train_witnesses
 from rocourse.networks import Predictor
 from rocourse.schema import Recourse, Rows, Schema, Target
 from rocourse.schema.constraints import ConstraintLayer
 
 OutOfRange = Literal["clip", "error"]
 OUT_OF_RANGE: tuple[OutOfRange, ...] = ("clip", "error")
+
+_WITNESS = "witness"
 
 Header = dict[str, Any]
 Tensors = dict[str, np.ndarray]
@@ -45,6 +50,8 @@ class LearnedState:
     seed_: int
     predictor_: Predictor | None
     """The network that predicts; None where a model of the user's does."""
+    witnesses_: list[Predictor]
+    """Models of shifted rows, to say how robust a recourse is."""
     history_: list[EpochRecord]
     best_epoch_: int
     n_iter_: int
@@ -88,6 +95,11 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
     out_of_range: OutOfRange = param(
         default="clip", doc="What to do with values outside the training range, `clip` or `error`."
     )
+    witnesses: int = param(
+        default=0,
+        doc="Models of shifted training rows that are kept beside the model, to say how many of "
+        "them would honour a recourse.",
+    )
     random_state: Any = param(default=None, doc="Seed, RandomState or None.")
 
     def check_parameters(self) -> None:
@@ -95,6 +107,8 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         self._predictor_config()
         self._schedule()
         require_one_of("out_of_range", self.out_of_range, OUT_OF_RANGE)
+        if self.witnesses != 0:
+            require_count("witnesses", self.witnesses)
 
     @property
     def planned_epochs(self) -> int:
@@ -133,6 +147,7 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self._constraints = ConstraintLayer.from_schema(self.schema_)
         self._learn(rows, labels, on_epoch)
+        self.witnesses_ = self._train_witnesses(rows, labels)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -197,6 +212,17 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         table = pd.DataFrame([known | dict(applicant)])
         return self.recourse(table, desired=desired).to_records()[0]
 
+    def robustness(self, recourse: Recourse) -> np.ndarray | None:
+        """The share of the model's witnesses that would honour each attempt, float64 `[n]`.
+
+        None if the model has no witnesses.
+        """
+        check_is_fitted(self)
+        if not self.witnesses_:
+            return None
+        target = np.searchsorted(self.classes_, recourse.desired)
+        return share_of_witnesses(self.witnesses_, recourse.attempts, target, self.schema_.layout)
+
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""
         # The façade, not `rocourse.artifacts`: storing lives above the methods.
@@ -237,6 +263,8 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
                 "head": list(self.predictor_.head.widths),
             }
             tensors |= named_tensors(self.predictor_, "predictor")
+        for i, witness in enumerate(self.witnesses_):
+            tensors |= named_tensors(witness, f"{_WITNESS}{i}")
         return header | learned, tensors
 
     @classmethod
@@ -265,7 +293,7 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         model.seed_ = header["seed"]
         model._keep_history(header["history"], header["best_epoch"])
         model._constraints = ConstraintLayer.from_schema(schema)
-        model.predictor_ = None
+        model.predictor_, model.witnesses_ = None, []
         if any(name.startswith("predictor.") for name in tensors):
             # Of the network, where they are stored; it may be another model's.
             config, widths = model._predictor_config(), header.get("predictor", {})
@@ -274,15 +302,48 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
                 encoder=tuple(widths.get("encoder", config.encoder)),
                 head=tuple(widths.get("head", config.head)),
             )
-            model.predictor_ = restore(
-                tensors,
-                "predictor",
-                lambda: build_predictor(
-                    schema.layout, len(model.classes_), sizes, key=jax.random.key(0)
-                ),
+            build = partial(
+                build_predictor, schema.layout, len(model.classes_), sizes, key=jax.random.key(0)
             )
+            model.predictor_ = restore(tensors, "predictor", build)
+            stored = {name.split(".")[0] for name in tensors if name.startswith(_WITNESS)}
+            model.witnesses_ = [
+                restore(tensors, f"{_WITNESS}{i}", build) for i in range(len(stored))
+            ]
         model._restore(header, tensors)
         return model
+
+    def _train_witnesses(self, rows: Rows, labels: np.ndarray) -> list[Predictor]:
+        if not self.witnesses:
+            return []
+        if self.predictor_ is None:
+            raise ConfigError(
+                "The option 'witnesses' must be 0 for a model whose network is not ours, since "
+                f"such a model cannot be trained anew here: got {self.witnesses}; leave it out."
+            )
+        return train_witnesses(
+            self._retrain,
+            rows,
+            labels,
+            len(self.classes_),
+            self.schema_.layout,
+            count=self.witnesses,
+            seed=self.seed_,
+        )
+
+    def _retrain(self, rows: Rows, labels: np.ndarray, seed: int) -> Predictor:
+        """A model like the one that predicts, of other rows."""
+        plan = TrainingPlan("predictor", self._network_config(), self._schedule())
+        return train(rows, labels, len(self.classes_), self._constraints, plan, seed=seed).predictor
+
+    def _network_config(self) -> PredictorConfig:
+        """The configuration of the network that predicts, which may be that of a model given."""
+        assert self.predictor_ is not None  # only a network of ours is trained anew
+        return replace(
+            self._predictor_config(),
+            encoder=self.predictor_.encoder.widths,
+            head=self.predictor_.head.widths,
+        )
 
     def _keep_history(self, history: list[EpochRecord], best_epoch: int) -> None:
         self.history_, self.best_epoch_ = history, best_epoch

@@ -133,18 +133,29 @@ class RoCoursePanel(SearchMethod):
             history = super()._find_predictor(rows, labels, on_epoch)
             self._networks = [self._own_predictor()]
             return history
-        self._networks, history = train_steadily(
+        self._networks, history = self._train_steadily(rows, labels, self.seed_, on_epoch)
+        self.predictor_ = join(self._networks)
+        return history
+
+    def _train_steadily(
+        self, rows: Rows, labels: np.ndarray, seed: int, on_epoch: EpochCallback | None = None
+    ) -> tuple[list[Predictor], list[EpochRecord]]:
+        return train_steadily(
             rows,
             labels,
-            n_classes,
+            len(self.classes_),
             self._constraints,
             TrainingPlan("predictor", self._predictor_config(), self._schedule()),
             self._steady(),
-            seed=self.seed_,
+            seed=seed,
             on_epoch=on_epoch,
         )
-        self.predictor_ = join(self._networks)
-        return history
+
+    def _retrain(self, rows: Rows, labels: np.ndarray, seed: int) -> Predictor:
+        if self.model is not None:
+            return super()._retrain(rows, labels, seed)
+        networks, _ = self._train_steadily(rows, labels, seed)
+        return join(networks)
 
     def learn(self, rows: Rows, labels: np.ndarray) -> dict[str, np.ndarray]:
         """The panel's weights and margins, and the values that may be asked for."""

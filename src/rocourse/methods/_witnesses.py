@@ -1,0 +1,61 @@
+"""Witnesses: models of shifted rows that say how likely a recourse is to be honoured later.
+
+They take no part in training and no recourse was made to please them, so that their consent is
+evidence and not a repetition.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rocourse.methods._inference import predict_probabilities
+from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
+from rocourse.networks import Predictor
+from rocourse.schema import Layout, Rows
+
+# What a year may do to rows: the panel's defaults, which is what recourses are trained against.
+_SHIFT = ShiftConfig(noise=0.1, flip=0.05, scramble=0.0, tilt=0.5, label_tilt=0.3)
+# Apart from the seeds of training and of a panel, which start from the model's own.
+_STREAM = 0x57495433
+
+Retrain = Callable[[Rows, np.ndarray, int], Predictor]
+
+
+def train_witnesses(
+    retrain: Retrain,
+    rows: Rows,
+    labels: np.ndarray,
+    n_classes: int,
+    layout: Layout,
+    *,
+    count: int,
+    seed: int,
+) -> list[Predictor]:
+    """Models of the same kind, each of training rows that were shifted at random.
+
+    Args:
+        retrain: Trains a model anew, from rows, class indices and a seed.
+        rows: The training rows.
+        labels: Class indices, `[n]`.
+        n_classes: How many classes there are.
+        layout: Of the rows.
+        count: How many witnesses.
+        seed: Decides the shifts and the starts.
+    """
+    rng = np.random.default_rng([seed, _STREAM])
+    witnesses = []
+    for _ in range(count):
+        shifted, shifted_labels = shift_rows(rows, labels, n_classes, layout, _SHIFT, rng)
+        witnesses.append(retrain(shifted, shifted_labels, int(rng.integers(2**31))))
+    return witnesses
+
+
+def share_of_witnesses(
+    witnesses: list[Predictor], rows: Rows, target: np.ndarray, layout: Layout
+) -> np.ndarray:
+    """The share of the witnesses that give each row its target class, float64 `[n]`."""
+    verdicts = [
+        predict_probabilities(witness, rows, layout).argmax(axis=1) for witness in witnesses
+    ]
+    share: np.ndarray = np.mean([verdict == target for verdict in verdicts], axis=0)
+    return share
