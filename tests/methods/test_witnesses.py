@@ -21,7 +21,8 @@ def test_the_share_is_that_of_witnesses_that_give_the_desired_class(cls, loans, 
     recourse = model.recourse(asked)
     # Judged one by one, each in the place of the model.
     own, verdicts = model.predictor_, []
-    for model.predictor_ in model.witnesses_:
+    for witness in model.witnesses_:
+        model.predictor_ = witness
         verdicts.append(model.predict(recourse.attempted()) == recourse.desired)
     model.predictor_ = own
     np.testing.assert_allclose(model.robustness(recourse), np.mean(verdicts, axis=0))
