@@ -37,6 +37,7 @@ PUBLIC = {
         "check_model_path",
         "check_parents",
         "load",
+        "model_digest",
         "new_file",
         "save",
         "write_file",

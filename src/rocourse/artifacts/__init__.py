@@ -1,13 +1,14 @@
 """Models and results on disk, written whole or not at all."""
 
 from rocourse.artifacts._files import check_file_path, check_parents, new_file, write_file
-from rocourse.artifacts._model import check_model_path, load, save
+from rocourse.artifacts._model import check_model_path, load, model_digest, save
 
 __all__ = [
     "check_file_path",
     "check_model_path",
     "check_parents",
     "load",
+    "model_digest",
     "new_file",
     "save",
     "write_file",

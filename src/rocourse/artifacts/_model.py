@@ -125,6 +125,15 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
         ) from error
 
 
+def model_digest(path: PathLike) -> str:
+    """The digest that tells a stored model from every other: SHA-256 of header and weights.
+
+    Raises:
+        ArtifactError: The model's header is missing, damaged, altered, or of another format.
+    """
+    return _digest(_read_header(Path(path)))
+
+
 def check_model_path(path: PathLike, *, force: bool = False) -> Path:
     """Refuses a path that `save` would refuse; for checking before a long training.
 
