@@ -1,7 +1,7 @@
 """What every method shares: rows in, predictions and recourses out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocourse.errors import ArtifactError, ConfigError, DataError, SchemaError
 from rocourse.methods._config import (
@@ -24,7 +23,9 @@ from rocourse.methods._config import (
     require_count,
     require_one_of,
 )
+from rocourse.methods._few_rows import answer_each
 from rocourse.methods._inference import predict_probabilities
+from rocourse.methods._labels import checked_labels
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._state import build_predictor, named_tensors, restore
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
@@ -212,16 +213,36 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         table = pd.DataFrame([known | dict(applicant)])
         return self.recourse(table, desired=desired).to_records()[0]
 
+    def recourse_each(
+        self, applicants: Sequence[Mapping[str, Any]], *, desired: Any = None
+    ) -> list[dict[str, Any]]:
+        """Says what each of a handful of applicants must change, without a table if it can.
+
+        Args:
+            applicants: For each the value of each feature by its name.
+            desired: As for `recourse`.
+
+        Returns:
+            Records as of `Recourse.to_records` but without an index, with two more entries:
+            `probability_before`, of the desired class, and `robustness`, the share of witnesses
+            that would honour the recourse, None without witnesses.
+        """
+        check_is_fitted(self)
+        return answer_each(self, applicants, desired)
+
+    def _share_of_witnesses(self, rows: Rows, target: np.ndarray) -> np.ndarray | None:
+        if not self.witnesses_:
+            return None
+        return share_of_witnesses(self.witnesses_, rows, target, self.schema_.layout)
+
     def robustness(self, recourse: Recourse) -> np.ndarray | None:
         """The share of the model's witnesses that would honour each attempt, float64 `[n]`.
 
         None if the model has no witnesses.
         """
         check_is_fitted(self)
-        if not self.witnesses_:
-            return None
         target = np.searchsorted(self.classes_, recourse.desired)
-        return share_of_witnesses(self.witnesses_, recourse.attempts, target, self.schema_.layout)
+        return self._share_of_witnesses(recourse.attempts, target)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""
@@ -390,29 +411,7 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
         return pd.DataFrame(array, columns=list(self.schema.names))
 
     def _check_labels(self, y: ArrayLike, n_rows: int) -> np.ndarray:
-        """The labels as an array of one class a row."""
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        values = column_or_1d(y, warn=True)
-        if len(values) != n_rows:
-            raise DataError(
-                f"The target must have one class a row: got {len(values)} classes for {n_rows} "
-                "rows; align X and y."
-            )
-        missing = pd.isna(values)
-        if missing.any():
-            raise DataError(
-                f"The target must not be missing: got NaN in {int(missing.sum())} rows; drop or "
-                "label them."
-            )
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise DataError(
-                "The target must be finite: got infinity (inf); drop or label the rows."
-            )
-        check_classification_targets(values)
-        return np.asarray(values)
+        return checked_labels(y, n_rows, asker=type(self).__name__)
 
     def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         values = self._check_labels(y, n_rows)

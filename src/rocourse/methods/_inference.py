@@ -1,7 +1,9 @@
 """Compiled prediction and generation on blocks of a few fixed sizes, and on single rows."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -204,14 +206,35 @@ def _answer(networks: Networks, continuous: Array, categories: Array, wanted: Ar
     return jnp.concatenate([part.astype(jnp.float32) for part in parts])
 
 
+# What was bound last, with the networks themselves: while they are held, no other has their id.
+_BOUND: OrderedDict[Hashable, tuple[tuple[Any, ...], Callable[..., Any]]] = OrderedDict()
+_MOST_BOUND = 16
+
+
 def bound(
     function: Callable[..., Any], model: Any, *fixed: Hashable, device: jax.Device
 ) -> Callable[..., Any]:
     """A compiled function with its model given, for one device.
 
-    The model's arrays are taken apart from its structure here, once: that takes longer than an
-    answer does.
+    The last ones are kept: binding a model takes longer than an answer does.
     """
+    parts = model if isinstance(model, tuple) else (model,)
+    key = (function, tuple(map(id, parts)), fixed, device)
+    held = _BOUND.get(key)
+    if held is None:
+        held = parts, _bind(function, model, *fixed, device=device)
+        _BOUND[key] = held
+        while len(_BOUND) > _MOST_BOUND:
+            # Several threads may do so at a time.
+            with suppress(KeyError):
+                _BOUND.popitem(last=False)
+    return held[1]
+
+
+def _bind(
+    function: Callable[..., Any], model: Any, *fixed: Hashable, device: jax.Device
+) -> Callable[..., Any]:
+    """Takes the model's arrays apart from its structure, once for many calls."""
     arrays, arrays_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array))
     rest, rest_tree = jax.tree.flatten(eqx.filter(model, eqx.is_array, inverse=True))
     run = _compiled(function, arrays_tree, tuple(rest), rest_tree, fixed)

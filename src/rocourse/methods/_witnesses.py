@@ -5,13 +5,17 @@ evidence and not a repetition.
 """
 
 from collections.abc import Callable
+from functools import partial
 
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from rocourse.methods._inference import predict_probabilities
+from rocourse.methods._inference import bound, in_blocks
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
-from rocourse.networks import Predictor
+from rocourse.networks import Predictor, probabilities
 from rocourse.schema import Layout, Rows
+from rocourse.schema.constraints import expand
 
 # What a year may do to rows: the panel's defaults, which is what recourses are trained against.
 _SHIFT = ShiftConfig(noise=0.1, flip=0.05, scramble=0.0, tilt=0.5, label_tilt=0.3)
@@ -54,8 +58,20 @@ def share_of_witnesses(
     witnesses: list[Predictor], rows: Rows, target: np.ndarray, layout: Layout
 ) -> np.ndarray:
     """The share of the witnesses that give each row its target class, float64 `[n]`."""
-    verdicts = [
-        predict_probabilities(witness, rows, layout).argmax(axis=1) for witness in witnesses
-    ]
-    share: np.ndarray = np.mean([verdict == target for verdict in verdicts], axis=0)
+    bind = partial(bound, _votes, tuple(witnesses), layout)
+    (votes,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
+    share: np.ndarray = votes / len(witnesses)
     return share
+
+
+def _votes(
+    witnesses: tuple[Predictor, ...],
+    layout: Layout,
+    continuous: Array,
+    categories: Array,
+    target: Array,
+) -> tuple[Array]:
+    """How many witnesses give each row its target, all asked in one call: `[n]`."""
+    x = expand(continuous.T, categories.T, layout)
+    verdicts = [jnp.argmax(probabilities(witness(x)), axis=0) for witness in witnesses]
+    return (jnp.sum(jnp.stack(verdicts) == target, axis=0),)

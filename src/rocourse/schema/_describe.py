@@ -24,15 +24,33 @@ def describe_changes(feature: Feature, before: pd.Series, after: pd.Series) -> l
     return [f"{feature.name}: {old} → {new}{unit}" for old, new in pairs]
 
 
+def describe_change(feature: Feature, before: Any, after: Any) -> str:
+    """One change, as `describe_changes` puts it."""
+    unit = f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
+    old, new = (_in_word(feature, value) for value in (before, after))
+    return f"{feature.name}: {old} → {new}{unit}"
+
+
+def _in_word(feature: Feature, value: Any) -> str:
+    if isinstance(feature, Categorical):
+        return _category(feature, value)
+    if feature.integer:
+        return str(int(value))
+    return _numbers(np.array([value], dtype=np.float64), _decimals(feature))[0]
+
+
+def _decimals(feature: Continuous) -> int:
+    # A thousandth of the range: finer than the smallest change a recourse makes.
+    return max(0, 3 - math.floor(math.log10(feature.span)))
+
+
 def _in_words(feature: Feature, values: pd.Series) -> list[str]:
     """The labels of categories, or numbers at the precision that their range asks for."""
     if isinstance(feature, Categorical):
         return _each_distinct(values, lambda value: _category(feature, value))
     if feature.integer:
         return _each_distinct(values, lambda value: str(int(value)))
-    # A thousandth of the range: finer than the smallest change a recourse makes.
-    decimals = max(0, 3 - math.floor(math.log10(feature.span)))
-    return _numbers(np.asarray(values, dtype=np.float64), decimals)
+    return _numbers(np.asarray(values, dtype=np.float64), _decimals(feature))
 
 
 def _each_distinct(values: Any, describe: Callable[[Any], str]) -> list[str]:
