@@ -11,14 +11,17 @@ from typer.core import TyperGroup
 
 import rocourse
 from rocourse.cli import (
+    _audit,
     _data,
     _demo,
     _evaluate,
+    _keys,
     _methods,
     _predict,
     _recourse,
     _reproduce,
     _schema,
+    _serve,
     _train,
     _tune,
 )
@@ -90,7 +93,10 @@ app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)
 app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
 app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
 app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
+app.command("audit", epilog=_audit.EXAMPLES)(_audit.audit)
 app.command("reproduce", epilog=_reproduce.EXAMPLES)(_reproduce.reproduce)
+app.command("serve", epilog=_serve.EXAMPLES)(_serve.serve)
+app.add_typer(_keys.app, name="keys")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
 

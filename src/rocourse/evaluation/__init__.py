@@ -1,9 +1,12 @@
-"""Judging recourses: metrics, the k-subset protocol, and results that can be stored.
+"""Judging recourses: metrics, the k-subset protocol, audits, and results that can be stored.
 
 Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is known here.
 """
 
 from rocourse.evaluation._aggregate import Aggregate, Summary
+from rocourse.evaluation._audit import Auditor, audit
+from rocourse.evaluation._audit_page import draw_audits, render_audit
+from rocourse.evaluation._audit_report import AuditReport, BrokenPromise, Tally
 from rocourse.evaluation._metrics import (
     accuracy,
     auc,
@@ -36,6 +39,9 @@ __all__ = [
     "PROTOCOLS",
     "RECOURSE_METRICS",
     "Aggregate",
+    "AuditReport",
+    "Auditor",
+    "BrokenPromise",
     "Model",
     "ModelScores",
     "Plausibility",
@@ -44,13 +50,17 @@ __all__ = [
     "SubsetResult",
     "SubsetsResult",
     "Summary",
+    "Tally",
     "accuracy",
     "auc",
+    "audit",
     "constant_class",
+    "draw_audits",
     "evaluate_model",
     "fit_seed",
     "judge_subset",
     "proximity",
+    "render_audit",
     "robust_validity",
     "run_subsets",
     "select_rows",

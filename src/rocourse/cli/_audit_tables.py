@@ -1,0 +1,81 @@
+"""An audit in tables and lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from rocourse.evaluation import AuditReport, Tally
+
+_SHOWN_PROMISES = 5
+_SHOWN_REASONS = 10
+_COLUMNS = ("promises", "honoured", "broken", "unreadable", "share", "95% interval")
+
+
+def audit_lines(
+    reports: Sequence[AuditReport], *, ledger: str, required: float | None
+) -> list[RenderableType]:
+    """What people are shown of an audit.
+
+    Args:
+        reports: One for each model.
+        ledger: What to call the ledger.
+        required: The share that each model has to honour.
+    """
+    if not any(report.total.promises for report in reports):
+        return [f"The ledger {ledger} has no open promises, so there is nothing to honour."]
+    lines: list[RenderableType] = [
+        _table("Audit", "model", [[(report.name, report.total) for report in reports]])
+    ]
+    names = {report.model: report.name for report in reports}
+    for report in reports:
+        lines += _details(report, names)
+    if required is not None:
+        lines += [
+            f"{report.name} must honour {required:.8g} of the promises and honours "
+            f"{report.total.share:.8g}: {'passed' if report.meets(required) else 'failed'}"
+            for report in reports
+        ]
+    return lines
+
+
+def _details(report: AuditReport, names: Mapping[str, str]) -> Iterator[RenderableType]:
+    ages = [(age, tally) for age, tally in report.by_age.items() if tally.promises]
+    issuers = [(names.get(key) or key[:8], tally) for key, tally in report.by_issuer.items()]
+    yield _table(
+        f"{report.name}, by days since issue and by issuing model", "issued", [ages, issuers]
+    )
+    for reason, promises in list(report.unreadable.items())[:_SHOWN_REASONS]:
+        yield f"unreadable: {promises:,} because {reason}"
+    for promise in report.worst[:_SHOWN_PROMISES]:
+        subject = "" if promise.subject is None else f" to {promise.subject}"
+        yield (
+            f"broken: {promise.id}{subject}, {promise.age_days} days old, margin "
+            f"{promise.margin:.2f}, probability {promise.probability:.3f} of {promise.desired}"
+        )
+    if report.total.broken > _SHOWN_PROMISES:
+        yield f"… {report.total.broken:,} broken in all"
+
+
+def _table(
+    title: str, what: str, sections: Sequence[Sequence[tuple[str, Tally]]]
+) -> RenderableType:
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column(what, overflow="fold")
+    for column in _COLUMNS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for section in sections:
+        for name, tally in section:
+            counts = (tally.promises, tally.honoured, tally.broken, tally.unreadable)
+            table.add_row(escape(name), *(f"{n:,}" for n in counts), *_share(tally))
+        table.add_section()
+    return table
+
+
+def _share(tally: Tally) -> tuple[str, str]:
+    """A share and its interval; both absent where there are no promises."""
+    if tally.share is None or tally.interval is None:
+        return "–", "–"
+    low, high = tally.interval
+    return f"{tally.share:.1%}", f"{100 * low:.1f}–{high:.1%}"

@@ -1,0 +1,104 @@
+"""`rocourse serve`: a service that decides, gives recourse and remembers what it promised."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocourse.cli import _options
+from rocourse.cli._console import Output
+from rocourse.cli._extras import needing_service
+
+EXAMPLES = _options.examples(
+    "rocourse serve model/",
+    "rocourse serve model/ --ledger promises.db",
+    "rocourse serve model/ --ledger postgresql://desk@db/promises --keys keys.json --host 0.0.0.0",
+)
+
+
+def serve(
+    model: _options.Model,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            "--ledger",
+            metavar="URL",
+            help="Where promises are recorded: a file, or postgresql://... Without it, none are.",
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen at; one that others reach needs keys."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")
+    ] = 8000,
+    keys: Annotated[
+        Path | None,
+        typer.Option("--keys", metavar="FILE", help="API keys, made with `rocourse keys add`."),
+    ] = None,
+    candidates: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--candidate",
+            metavar="MODEL",
+            help="Another model that the audit view judges promises by. Repeat the option.",
+        ),
+    ] = None,
+    valid_days: Annotated[
+        int, typer.Option("--valid-days", min=1, max=36500, help="How long a promise binds.")
+    ] = 365,
+    most_rows: Annotated[
+        int, typer.Option("--max-rows", min=1, help="Rows of one request.")
+    ] = 1000,
+    most_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1000, help="Bytes of one request.")
+    ] = 1 << 20,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0.1, help="Requests of one caller a second.")
+    ] = 1000.0,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name that the service is asked for by, as behind a proxy. Repeat the option.",
+        ),
+    ] = None,
+    as_json: _options.Json = False,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Decide on applications over HTTP, with a page at /. TLS is left to a proxy."""
+    with needing_service():
+        from rocourse.service import Settings, log_to_stderr
+        from rocourse.service import serve as run
+
+    settings = Settings(
+        model=model,
+        ledger=ledger,
+        keys=keys,
+        candidates=tuple(candidates or ()),
+        host=host,
+        port=port,
+        valid_for=timedelta(days=valid_days),
+        most_rows=most_rows,
+        most_bytes=most_bytes,
+        rate=rate,
+        hosts=tuple(hosts or ()),
+    )
+    log_to_stderr(_level(quiet))
+
+    output = Output(as_json=as_json, quiet=quiet)
+
+    def announce(address: str) -> None:
+        output.emit({"model": str(model), "address": address})
+        output.show(f"Serving {model} at {address}")
+
+    run(settings, on_ready=announce)
+
+
+def _level(quiet: bool) -> int:
+    import logging
+
+    return logging.ERROR if quiet else logging.INFO

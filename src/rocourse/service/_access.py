@@ -1,0 +1,71 @@
+"""Who may ask for what, and how often."""
+
+import math
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from rocourse.service._guards import RateLimit
+from rocourse.service._keys import Caller, KeyRing, Role
+
+_bearer = HTTPBearer(
+    auto_error=False, description="An API key, made with `rocourse keys add`.", scheme_name="key"
+)
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+Guard = Callable[..., Coroutine[Any, Any, Caller]]
+
+# Without a file of keys, who can reach the service may use it.
+_EVERYONE = Caller("anyone", frozenset(Role))
+
+
+def access(ring: KeyRing | None, limit: RateLimit) -> Callable[[Role | None], Guard]:
+    """Makes the dependency that lets a role in; None lets every key in."""
+
+    def allow(role: Role | None) -> Guard:
+        async def guard(request: Request, credentials: Credentials) -> Caller:
+            caller = _find(ring, credentials)
+            if role is not None and role not in caller.roles:
+                raise HTTPException(
+                    403, f"This needs a key with the role {role.value}, which yours has not."
+                )
+            address = request.client.host if request.client else ""
+            wait = limit.wait(caller.name if ring else address)
+            if wait > 0.0:
+                raise HTTPException(
+                    429,
+                    "Too many requests: wait a moment, or send more rows in each.",
+                    {"Retry-After": str(math.ceil(wait))},
+                )
+            _check_content_type(request)
+            return caller
+
+        return guard
+
+    return allow
+
+
+def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None) -> Caller:
+    if ring is None:
+        return _EVERYONE
+    caller = ring.caller(credentials.credentials) if credentials else None
+    if caller is None:
+        raise HTTPException(
+            401,
+            "An API key is needed, as `Authorization: Bearer KEY`, and none or a wrong one was "
+            "given.",
+            {"WWW-Authenticate": "Bearer"},
+        )
+    return caller
+
+
+def _check_content_type(request: Request) -> None:
+    if request.method != "POST" or request.headers.get("content-length", "") == "0":
+        return
+    if "content-type" not in request.headers and "transfer-encoding" not in request.headers:
+        if "content-length" not in request.headers:
+            return
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HTTPException(415, "A body must be application/json, but this one is not.")

@@ -1,0 +1,103 @@
+"""The audit view: how open promises fare before the model in service and its candidates."""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from rocourse.evaluation import AuditReport, Tally, audit
+from rocourse.ledger import Ledger
+from rocourse.service._decider import Decider
+from rocourse.service._desk import Desk
+
+# A view, not a record: seconds old will do, and someone who reloads the page must not set the
+# service to work each time.
+_FRESH_SECONDS = 5.0
+_LISTED = 100
+
+
+class Auditor:
+    """Audits a desk's ledger, one audit at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._lock = desk, Lock()
+        self._last: tuple[float, str, dict[str, Any]] | None = None
+
+    def report(self, ledger: Ledger) -> dict[str, Any]:
+        """The audit, as the page shows it."""
+        with self._lock:
+            decider = self._desk.decider
+            if self._last is not None:
+                then, digest, report = self._last
+                if digest == decider.digest and time.monotonic() - then < _FRESH_SECONDS:
+                    return report
+            report = self._audit(ledger, decider)
+            self._last = (time.monotonic(), decider.digest, report)
+            return report
+
+    def _audit(self, ledger: Ledger, decider: Decider) -> dict[str, Any]:
+        now = datetime.now(UTC)
+        judges = [("in service", decider)]
+        judges += [
+            (path.name, _candidate(path)) for path in map(Path, self._desk.settings.candidates)
+        ]
+        reports = [
+            audit(
+                ledger.open_promises(at=now),
+                judge.model,
+                digest=judge.digest,
+                at=now,
+                name=name,
+                worst=_LISTED,
+            )
+            for name, judge in judges
+        ]
+        return {
+            "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "promises": ledger.counts(at=now),
+            "models": [_document(report) for report in reports],
+        }
+
+
+@lru_cache(maxsize=16)
+def _candidate(path: Path) -> Decider:
+    return Decider.load(path)
+
+
+def _document(report: AuditReport) -> dict[str, Any]:
+    return {
+        "digest": report.model,
+        "name": report.name,
+        **_tally(report.total),
+        "by_issuer": _tallies("issuer", report.by_issuer),
+        "by_age": _tallies("days", report.by_age),
+        "broken": [
+            {
+                "id": found.id,
+                "issued_at": found.issued_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "issuer": found.issuer,
+                "margin": found.margin,
+                "probability": found.probability,
+            }
+            for found in report.worst
+        ],
+    }
+
+
+def _tallies(kind: str, tallies: Mapping[str, Tally]) -> list[dict[str, Any]]:
+    return [{kind: name, **_tally(tally)} for name, tally in tallies.items()]
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    low, high = tally.interval or (None, None)
+    return {
+        "judged": tally.promises,
+        "honoured": tally.honoured,
+        "unreadable": tally.unreadable,
+        "share": tally.share,
+        "low": low,
+        "high": high,
+    }

@@ -1,0 +1,195 @@
+"""The model in service: decisions and recourses for many rows at once."""
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rocourse.artifacts import load, model_digest
+from rocourse.errors import ConfigError
+from rocourse.methods import RecourseClassifier
+from rocourse.schema import Categorical, ClippedWarning, Continuous, Schema, describe_change
+
+Row = Mapping[str, Any]
+
+# Rows are computed in blocks of a few sizes; these come first, and shall not wait for a compiler.
+_WARM_SIZES = (1, 32)
+# Rows to look for one that is refused and can be helped.
+_EXAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the model says about one row.
+
+    Attributes:
+        decision: The class it is given.
+        favourable: Whether that is the class that people want.
+        probability: Of the favourable class.
+        advice: What to change; None for a row that needs none.
+    """
+
+    decision: Any
+    favourable: bool
+    probability: float
+    advice: "Advice | None"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a row must change to be given the favourable class.
+
+    Attributes:
+        found: Whether the changed row is given the favourable class.
+        probability: Of the favourable class after the change.
+        cost: L1 distance in the encoded space.
+        changes: Each with feature, from, to and text; empty unless found.
+        row: The whole row after the change.
+        honoured: How many witnesses would honour it; None without witnesses.
+    """
+
+    found: bool
+    probability: float
+    cost: float
+    changes: list[dict[str, Any]]
+    row: dict[str, Any]
+    honoured: int | None
+
+
+class Decider:
+    """A loaded model, ready to answer."""
+
+    def __init__(self, model: RecourseClassifier, digest: str, name: str) -> None:
+        target = model.schema_.target
+        assert target is not None  # every fitted model has one
+        self.model, self.digest, self.name = model, digest, name
+        self.schema: Schema = model.schema_
+        self.schema_digest = model.schema_.digest()
+        self.favourable: Any = target.favourable
+
+    @classmethod
+    def load(cls, path: Path) -> "Decider":
+        """Reads a model, verifies it, and has it answer once.
+
+        Raises:
+            ArtifactError: The model is missing, damaged or altered.
+            ConfigError: Its columns have no names.
+        """
+        model = load(path)
+        if not hasattr(model, "feature_names_in_"):
+            raise ConfigError(
+                f"A model in service must know its columns by name, but {str(path)!r} was trained "
+                "on an array; train it on a table."
+            )
+        decider = cls(model, model_digest(path), path.name or str(path))
+        decider.warm_up()
+        return decider
+
+    @property
+    def witnesses(self) -> int:
+        """How many models of shifted rows say how robust a recourse is."""
+        return len(self.model.witnesses_)
+
+    def warm_up(self) -> None:
+        """Compiles what the first requests need, and shows that the model answers."""
+        for size in _WARM_SIZES:
+            rows = [middle_row(self.schema)] * size
+            for label in self.model.classes_:
+                # One of them is another class than the rows have.
+                self.model.recourse_each(rows, desired=label)
+
+    def example(self) -> dict[str, Any]:
+        """A made-up row: one that is refused and can be helped, if one is soon found."""
+        rng = np.random.default_rng(0)
+        rows = [_random_row(self.schema, rng) for _ in range(_EXAMPLES)]
+        for row, decision in zip(rows, self.decide(rows), strict=True):
+            if decision.advice is not None and decision.advice.found:
+                return row
+        return middle_row(self.schema)
+
+    def decide(self, rows: Sequence[Row]) -> list[Decision]:
+        """Decision and, where the row is refused, recourse for each row."""
+        with warnings.catch_warnings():
+            # Numbers outside the training range are clipped; nobody reads a warning here.
+            warnings.simplefilter("ignore", ClippedWarning)
+            records = self.model.recourse_each(rows, desired=self.favourable)
+        return [self._decision(row, record) for row, record in zip(rows, records, strict=True)]
+
+    def _decision(self, row: Row, record: dict[str, Any]) -> Decision:
+        favourable = record["status"] == "not_needed"
+        return Decision(
+            decision=record["predicted"],
+            favourable=favourable,
+            probability=record["probability_before"],
+            advice=None if favourable else self._advice(row, record),
+        )
+
+    def _advice(self, row: Row, record: dict[str, Any]) -> Advice:
+        share = record["robustness"]
+        changes = [
+            {
+                "feature": name,
+                # What the caller sent, not what a table made of it.
+                "from": row[name],
+                "to": change["to"],
+                "text": describe_change(self.schema[name], row[name], change["to"]),
+            }
+            for change in record["changes"]
+            for name in [change["feature"]]
+        ]
+        return Advice(
+            found=record["status"] == "found",
+            probability=record["probability"],
+            cost=record["proximity"],
+            changes=changes,
+            row={**row, **{change["feature"]: change["to"] for change in changes}},
+            honoured=None if share is None else round(share * self.witnesses),
+        )
+
+
+def same_questions(one: Schema, other: Schema) -> bool:
+    """Whether two schemas ask for the same rows and promise the same class.
+
+    Ranges of numbers may differ: they come from training rows.
+    """
+    return _questions(one) == _questions(other)
+
+
+def _questions(schema: Schema) -> str:
+    content = schema.to_dict()
+    for feature in content["features"]:
+        for changing in ("low", "high"):
+            feature.pop(changing, None)
+    return json.dumps(content, sort_keys=True, default=str)
+
+
+def middle_row(schema: Schema) -> dict[str, Any]:
+    """A row in the middle of everything."""
+    row: dict[str, Any] = {}
+    for feature in schema.features:
+        if isinstance(feature, Categorical):
+            row[feature.name] = feature.categories[0]
+        else:
+            row[feature.name] = _number(feature, 0.5)
+    return row
+
+
+def _random_row(schema: Schema, rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        feature.name: feature.categories[rng.integers(len(feature.categories))]
+        if isinstance(feature, Categorical)
+        else _number(feature, rng.random())
+        for feature in schema.features
+    }
+
+
+def _number(feature: Continuous, place: float) -> float | int:
+    lowest, highest = feature.bounds
+    low = feature.low if lowest is None else max(feature.low, lowest)
+    high = feature.high if highest is None else min(feature.high, highest)
+    value = low + place * (high - low)
+    return round(value) if feature.integer else float(f"{value:.4g}")

@@ -1,0 +1,265 @@
+"""The desk: decides, promises, and says later whether promises are kept."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from rocourse.errors import ConfigError, LedgerError, RocourseError, SettledPromise
+from rocourse.ledger import Conflict, Issue, Ledger, NewPromise, Promise, Status, new_id
+from rocourse.service._decider import Decider, Decision, Row, same_questions
+from rocourse.service._metrics import Metrics
+from rocourse.service._redemption import compare
+from rocourse.service._settings import Settings
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request for decisions.
+
+    Attributes:
+        rows: The applicants.
+        subjects: The caller's reference for each.
+        key: The caller's idempotency key.
+        caller: Whose key it is: callers do not share theirs.
+    """
+
+    rows: Sequence[Row]
+    subjects: Sequence[str | None]
+    key: str | None
+    caller: str
+
+    def fingerprint(self) -> str:
+        """Tells this request from others."""
+        text = json.dumps([list(self.rows), self.subjects], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Desk:
+    """A model, a ledger, and what is done with both."""
+
+    def __init__(
+        self, settings: Settings, decider: Decider, ledger: Ledger | None, metrics: Metrics
+    ) -> None:
+        self.settings, self.ledger, self.metrics = settings, ledger, metrics
+        metrics.in_service(decider.digest, decider.model.method)
+        self._decider = decider
+        self._reloading = Lock()
+
+    @classmethod
+    def open(cls, settings: Settings) -> "Desk":
+        """Loads the model and opens the ledger."""
+        decider = Decider.load(settings.model)
+        ledger = None if settings.ledger is None else Ledger.open(settings.ledger)
+        return cls(settings, decider, ledger, Metrics())
+
+    @property
+    def decider(self) -> Decider:
+        """The model in service. Hold on to it: the next moment it may be another one."""
+        return self._decider
+
+    def close(self) -> None:
+        """Closes the ledger."""
+        if self.ledger is not None:
+            self.ledger.close()
+
+    def answer(self, questions: Sequence[Question]) -> list[str | Conflict | Exception]:
+        """Answers requests in JSON; what it promises is on disk when it returns.
+
+        A request that cannot be answered gets its error, and does not keep others from theirs.
+        """
+        try:
+            return [*self._answer(questions)]
+        except LedgerError:
+            # Of the database, not of a request.
+            raise
+        except RocourseError as error:
+            if len(questions) == 1:
+                return [error]
+            return [answer for asked in questions for answer in self.answer([asked])]
+
+    def _answer(self, questions: Sequence[Question]) -> list[str | Conflict]:
+        decider, now = self.decider, datetime.now(UTC)
+        made = decider.decide([row for asked in questions for row in asked.rows])
+        decisions = iter(made)
+        issues = []
+        for asked in questions:
+            documents, promises = [], []
+            for row, subject in zip(asked.rows, asked.subjects, strict=True):
+                decision = next(decisions)
+                promise = self._promise(decider, row, subject, decision, now)
+                documents.append(_document(decider, subject, decision, promise))
+                promises += [promise] if promise else []
+            text = json.dumps({"model": decider.digest, "decisions": documents}, ensure_ascii=False)
+            issues.append(self._issue(asked, promises, text))
+        answers: list[str | Conflict] = [issue.answer for issue in issues]
+        if self.ledger is not None:
+            answers = self.ledger.issue(issues)
+        self.metrics.batch(made)
+        return answers
+
+    def redeem(self, id: str, presented: Row) -> dict[str, Any]:
+        """Judges a row that returns with a promise, and records what comes of it.
+
+        Raises:
+            UnknownPromise: There is no such promise.
+            SettledPromise: It was settled before, has expired, or is of another schema.
+        """
+        assert self.ledger is not None
+        decider, promise = self.decider, self.ledger.promise(id)
+        self._check_binding(promise, decider)
+        found = compare(decider.schema, promise.row, promise.recourse, presented)
+        (decision, still) = decider.decide([presented, promise.recourse])
+        fulfilled = not found.unmet
+        honoured = fulfilled and decision.favourable
+        status = promise.status
+        if honoured:
+            status = Status.REDEEMED
+        elif fulfilled and not still.favourable:
+            # Not the applicant's doing: the promised row itself is refused now.
+            status = Status.BROKEN
+        if status is not promise.status:
+            detail = "approved as presented" if honoured else "the promised row is refused now"
+            self.ledger.record(id, status, model=decider.digest, detail=detail)
+        self.metrics.returned(status.value)
+        return {
+            "id": id,
+            "status": status.value,
+            "fulfilled": fulfilled,
+            "honoured": honoured,
+            **asdict(found),
+            "decision": decision.decision,
+            "probability": decision.probability,
+            "model": decider.digest,
+        }
+
+    def reload(self) -> dict[str, Any]:
+        """Puts the model that is on disk now in service, or leaves everything as it was.
+
+        Raises:
+            RocourseError: The model cannot be used; the one in service stays.
+        """
+        with self._reloading:
+            before = self._decider
+            fresh = Decider.load(Path(self.settings.model))
+            if not same_questions(fresh.schema, before.schema):
+                raise ConfigError(
+                    "A model that takes over must have the features, categories and target of the "
+                    "one in service, but its schema differs; start the service anew with it."
+                )
+            self._decider = fresh
+            self.metrics.in_service(fresh.digest, fresh.model.method)
+            return {
+                "digest": fresh.digest,
+                "before": before.digest,
+                "changed": fresh.digest != before.digest,
+            }
+
+    def _promise(
+        self,
+        decider: Decider,
+        row: Row,
+        subject: str | None,
+        decision: Decision,
+        now: datetime,
+    ) -> NewPromise | None:
+        advice = decision.advice
+        if self.ledger is None or advice is None or not advice.found:
+            return None
+        share = None if advice.honoured is None else advice.honoured / decider.witnesses
+        return NewPromise(
+            id=new_id(),
+            subject=subject,
+            model=decider.digest,
+            schema_version=decider.schema_digest,
+            row=row,
+            recourse=advice.row,
+            desired=decider.favourable,
+            probability_before=decision.probability,
+            probability_after=advice.probability,
+            robustness=share,
+            issued_at=now,
+            expires_at=now + self.settings.valid_for,
+        )
+
+    def _issue(self, asked: Question, promises: list[NewPromise], answer: str) -> Issue:
+        key = None
+        if asked.key is not None:
+            key = hashlib.sha256(f"{asked.caller}\n{asked.key}".encode()).hexdigest()
+        return Issue(promises=promises, key=key, fingerprint=asked.fingerprint(), answer=answer)
+
+    def _check_binding(self, promise: Promise, decider: Decider) -> None:
+        if promise.status not in (Status.OPEN, Status.BROKEN):
+            raise SettledPromise(
+                "A promise to be redeemed must be open or broken, but this one is "
+                f"{promise.status.value}; ask for a new decision."
+            )
+        if promise.expires_at <= datetime.now(UTC):
+            raise SettledPromise(
+                f"A promise must be redeemed in time, but this one expired at "
+                f"{promise.expires_at:%Y-%m-%d}; ask for a new decision."
+            )
+        if set(promise.row) != set(decider.schema.names):
+            raise SettledPromise(
+                "A promise must be of the features that the model in service knows, but this one "
+                "is of others; ask for a new decision."
+            )
+
+
+def _document(
+    decider: Decider, subject: str | None, decision: Decision, promise: NewPromise | None
+) -> dict[str, Any]:
+    advice = decision.advice
+    return {
+        "subject": subject,
+        "decision": decision.decision,
+        "favourable": decision.favourable,
+        "probability": decision.probability,
+        "recourse": None
+        if advice is None
+        else {
+            "status": "found" if advice.found else "not_found",
+            "id": promise.id if promise else None,
+            "issued_at": _iso(promise.issued_at) if promise else None,
+            "expires_at": _iso(promise.expires_at) if promise else None,
+            "probability": advice.probability,
+            "cost": advice.cost,
+            "changes": advice.changes,
+            "row": advice.row,
+            "robustness": None
+            if advice.honoured is None
+            else {
+                "witnesses": decider.witnesses,
+                "honoured": advice.honoured,
+                "share": advice.honoured / decider.witnesses,
+            },
+        },
+    }
+
+
+def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:
+    """A promise and its history, as the service shows them."""
+    document: Mapping[str, Any] = asdict(promise)
+    return {
+        **document,
+        "status": promise.status.value,
+        "issued_at": _iso(promise.issued_at),
+        "expires_at": _iso(promise.expires_at),
+        "history": [
+            {
+                "at": _iso(event.at),
+                "status": event.status.value,
+                "model": event.model,
+                "detail": event.detail,
+            }
+            for event in ledger.history(promise.id)
+        ],
+    }
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

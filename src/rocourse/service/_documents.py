@@ -1,0 +1,199 @@
+"""What goes over the wire, as OpenAPI shows it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+RowType = TypeVar("RowType", bound=BaseModel)
+
+_STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+Scalar = str | int | float | bool
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+PromiseId = Annotated[
+    str,
+    Field(
+        pattern="^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+        examples=["01890a5d-ac96-774b-bcce-b302099a8057"],
+    ),
+]
+
+
+def _readable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be printable text")
+    return text
+
+
+Reference = Annotated[
+    str,
+    Field(min_length=1, max_length=255, pattern="^[!-~][ -~]*$", examples=["A-1017"]),
+    AfterValidator(_readable),
+]
+
+
+class Applicant(BaseModel, Generic[RowType]):
+    """Whom to decide on."""
+
+    model_config = _STRICT
+    row: RowType
+    subject: Reference | None = Field(
+        default=None, description="Your own reference. Stored with the promise, never read."
+    )
+
+
+class DecisionsRequest(BaseModel, Generic[RowType]):
+    """Rows to decide on."""
+
+    model_config = _STRICT
+    applicants: list[Applicant[RowType]] = Field(min_length=1)
+
+
+class Change(BaseModel):
+    """One feature to change."""
+
+    model_config = ConfigDict(populate_by_name=True)
+    feature: str
+    before: Scalar = Field(alias="from")
+    to: Scalar
+    text: str
+
+
+class Robustness(BaseModel):
+    """How many models of shifted training rows would honour a recourse."""
+
+    witnesses: int
+    honoured: int
+    share: Share
+
+
+class RecourseAnswer(BaseModel):
+    """What to change to be given the favourable class."""
+
+    status: Literal["found", "not_found"]
+    id: str | None = Field(description="Of the promise; null without a ledger or if not found.")
+    issued_at: datetime | None
+    expires_at: datetime | None
+    probability: Share = Field(description="Of the favourable class after the change.")
+    cost: float = Field(description="L1 distance in the encoded space.")
+    changes: list[Change]
+    row: dict[str, Scalar] = Field(description="The whole row after the change.")
+    robustness: Robustness | None
+
+
+class DecisionAnswer(BaseModel):
+    """What was decided on one row."""
+
+    subject: str | None
+    decision: Scalar
+    favourable: bool
+    probability: Share = Field(description="Of the favourable class.")
+    recourse: RecourseAnswer | None = Field(description="null for whom nothing has to change.")
+
+
+class DecisionsAnswer(BaseModel):
+    """What was decided, in the order of the request."""
+
+    model: str = Field(description="Digest of the model that decided.")
+    decisions: list[DecisionAnswer]
+
+
+class EventAnswer(BaseModel):
+    """A line of a promise's history."""
+
+    at: datetime
+    status: str
+    model: str
+    detail: str
+
+
+class PromiseAnswer(BaseModel):
+    """What was promised, and what became of it."""
+
+    id: str
+    subject: str | None
+    status: str
+    model: str
+    schema_version: str
+    issued_at: datetime
+    expires_at: datetime
+    row: dict[str, Scalar]
+    recourse: dict[str, Scalar]
+    desired: Scalar
+    probability_before: Share
+    probability_after: Share
+    robustness: Share | None
+    history: list[EventAnswer]
+
+
+class RedemptionRequest(BaseModel, Generic[RowType]):
+    """Someone returns."""
+
+    model_config = _STRICT
+    id: PromiseId
+    row: RowType
+
+
+class Unmet(BaseModel):
+    """A change that was asked for and not made."""
+
+    feature: str
+    promised: Scalar
+    presented: Scalar
+
+
+class Drifted(BaseModel):
+    """A feature that changed though nobody asked for it."""
+
+    feature: str
+    was: Scalar
+    presented: Scalar
+
+
+class RedemptionAnswer(BaseModel):
+    """Whether a returning row fulfils its recourse, and whether the promise is kept."""
+
+    id: str
+    status: str
+    fulfilled: bool
+    honoured: bool
+    unmet: list[Unmet]
+    drifted: list[Drifted]
+    decision: Scalar
+    probability: Share
+    model: str
+
+
+class ModelAnswer(BaseModel):
+    """The model in service."""
+
+    digest: str
+    method: str
+    title: str
+    target: str
+    classes: list[Scalar]
+    favourable: Scalar
+    witnesses: int
+    ledger: bool
+    features: list[dict[str, Any]]
+    example: dict[str, Scalar]
+
+
+class ReloadAnswer(BaseModel):
+    """What a reload did."""
+
+    digest: str
+    before: str
+    changed: bool
+
+
+class Health(BaseModel):
+    """Whether the service is well."""
+
+    status: Literal["ok"]
+
+
+class Problem(BaseModel):
+    """What went wrong, in one sentence."""
+
+    detail: str

@@ -1,0 +1,168 @@
+"""What stands before every request: size, host, rate, headers, and a line in the log."""
+
+import logging
+import re
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from rocourse.service._metrics import Metrics
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("rocourse.service")
+
+UNEXPECTED = "The service failed where it should not; its log says where."
+
+_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"))
+_DIGITS = re.compile("[0-9]{1,18}")
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Guards:
+    """ASGI middleware; the outermost, so that nothing passes it by.
+
+    Args:
+        app: What is guarded.
+        most_bytes: The largest body.
+        hosts: Names that requests may give the service. A page of another site that has its own
+            name point here is refused by this.
+        metrics: Where requests are counted.
+    """
+
+    def __init__(
+        self, app: App, *, most_bytes: int, hosts: Iterable[str], metrics: Metrics
+    ) -> None:
+        self._app, self._most_bytes, self._metrics = app, most_bytes, metrics
+        self._hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                if not scope["path"].startswith("/static/"):
+                    headers["cache-control"] = "no-store"
+            await send(message)
+
+        refusal = self._refusal(Headers(scope=scope))
+        try:
+            if refusal is not None:
+                await refusal(scope, receive, sending)
+            else:
+                await self._app(scope, _limited(receive, self._most_bytes), sending)
+        except Exception as error:
+            # The place, not the message: that may quote what an applicant sent.
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            log.error("%s in %s line %s", type(error).__name__, where.filename, where.lineno)
+            if not status:
+                await problem(500, UNEXPECTED)(scope, receive, sending)
+        finally:
+            seconds = time.perf_counter() - started
+            route = getattr(scope.get("route"), "path", "other")
+            # Whoever makes up methods would have each of them counted for ever.
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.answered(method, route, status, seconds)
+            # The route, not the path: ids and queries stay out of the log.
+            log.info("%s %s %d %.1f ms", method, route, status, 1000 * seconds)
+
+    def _refusal(self, headers: Headers) -> JSONResponse | None:
+        host = headers.get("host", "").lower()
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        if name.strip("[]") not in self._hosts:
+            return problem(
+                400,
+                "The Host header must name this service, but it names another; ask for it by "
+                "its own name, or start it with --allow-host.",
+            )
+        length = headers.get("content-length", "0")
+        # One that is too long to be read is too large besides.
+        if not _DIGITS.fullmatch(length) or int(length) > self._most_bytes:
+            return problem(413, too_large(self._most_bytes))
+        return None
+
+
+def _limited(receive: Receive, most_bytes: int) -> Receive:
+    """Counts the body while it is read: its length need not be what was announced."""
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most_bytes:
+            raise HTTPException(413, too_large(most_bytes))
+        return message
+
+    return receiving
+
+
+def too_large(most_bytes: int) -> str:
+    """The sentence for a body that is too large."""
+    return (
+        f"A request must have at most {most_bytes} bytes, but this one has more; send fewer rows."
+    )
+
+
+def problem(status: int, detail: str, **headers: str) -> JSONResponse:
+    """A failure in one sentence."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return JSONResponse({"detail": detail}, status, headers=names)
+
+
+class RateLimit:
+    """So many requests a second of each caller, with a second's worth in store.
+
+    Args:
+        rate: Requests a second.
+        clock: Gives seconds.
+    """
+
+    # Callers without a key are told apart by address; a table of them must not grow for ever.
+    _MOST_CALLERS = 10_000
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._store = max(rate, 1.0)
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def wait(self, caller: str) -> float:
+        """Takes one request off a caller's store; gives the seconds to wait if it is empty."""
+        now = self._clock()
+        left, then = self._left.pop(caller, (self._store, now))
+        left = min(self._store, left + (now - then) * self._rate)
+        allowed = left >= 1.0
+        # Put in again at the end: the first ones are those that were away for longest.
+        self._left[caller] = (left - 1.0 if allowed else left, now)
+        if len(self._left) > self._MOST_CALLERS:
+            del self._left[next(iter(self._left))]
+        return 0.0 if allowed else (1.0 - left) / self._rate

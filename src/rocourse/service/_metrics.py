@@ -1,0 +1,56 @@
+"""What the service counts, for Prometheus."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from rocourse.service._decider import Decision
+
+__all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+class Metrics:
+    """Counters of one service; each has its own, so that tests and services do not share any."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        own = partial(partial, namespace="rocourse", registry=self._registry)
+        counter, histogram, gauge = own(Counter), own(Histogram), own(Gauge)
+        self._requests = counter("requests", "Requests", ("method", "route", "status"))
+        self._seconds = histogram("request_seconds", "Time to answer", ("route",), buckets=_SECONDS)
+        self._rows = histogram("batch_rows", "Rows answered together", buckets=_ROWS)
+        self._decisions = counter("decisions", "Decisions", ("outcome",))
+        self._redemptions = counter("redemptions", "Returns", ("status",))
+        self._model = gauge("model_info", "The model in service", ("digest", "method"))
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Counts a request."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def batch(self, decisions: Sequence[Decision]) -> None:
+        """Counts decisions that were made together, and what came of them."""
+        self._rows.observe(len(decisions))
+        for decision in decisions:
+            outcome = "favourable"
+            if decision.advice is not None:
+                outcome = "recourse" if decision.advice.found else "no_recourse"
+            self._decisions.labels(outcome).inc()
+
+    def returned(self, status: str) -> None:
+        """Counts a return."""
+        self._redemptions.labels(status).inc()
+
+    def in_service(self, digest: str, method: str) -> None:
+        """Says which model is in service."""
+        self._model.clear()
+        self._model.labels(digest, method).set(1)
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self._registry)

@@ -1,0 +1,50 @@
+"""Whether a returning row fulfils what its recourse asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocourse.schema import Categorical, Schema
+
+# Numbers go through JSON and float32 on their way.
+_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A returning row beside the row it came from and the row that was promised.
+
+    Attributes:
+        unmet: Changes that were asked for and not made.
+        drifted: Other features that are not what they were.
+    """
+
+    unmet: list[dict[str, Any]]
+    drifted: list[dict[str, Any]]
+
+
+def compare(
+    schema: Schema,
+    before: Mapping[str, Any],
+    promised: Mapping[str, Any],
+    presented: Mapping[str, Any],
+) -> Comparison:
+    """Which changes are missing, and what else changed.
+
+    A number that was to rise or fall may go further; a category must be the one that was named.
+    """
+    unmet, drifted = [], []
+    for feature in schema.features:
+        name = feature.name
+        was, wanted, now = before[name], promised[name], presented[name]
+        if was != wanted:
+            if isinstance(feature, Categorical):
+                met = now == wanted
+            else:
+                slack = _TOLERANCE * (feature.high - feature.low)
+                met = now >= wanted - slack if wanted > was else now <= wanted + slack
+            if not met:
+                unmet.append({"feature": name, "promised": wanted, "presented": now})
+        elif now != was:
+            drifted.append({"feature": name, "was": was, "presented": now})
+    return Comparison(unmet, drifted)

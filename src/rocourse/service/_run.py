@@ -1,0 +1,106 @@
+"""Running the service: one process, until it is told to stop."""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from rocourse.errors import ConfigError, RocourseError
+from rocourse.service._app import create_app
+from rocourse.service._desk import Desk
+from rocourse.service._settings import Settings
+
+log = logging.getLogger("rocourse.service")
+
+# Requests that are being answered when the service is told to stop have so long.
+_GRACE_SECONDS = 30
+
+
+def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serves until SIGINT or SIGTERM; SIGHUP loads the model anew.
+
+    Args:
+        settings: What to serve.
+        on_ready: Called with the service's address when it listens.
+
+    Raises:
+        RocourseError: The model, the ledger or the keys cannot be read, or the address is taken.
+    """
+    listener = _listen(settings)
+    with listener:
+        app = create_app(settings)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            # TLS and forwarding are a proxy's business; its headers are not believed.
+            proxy_headers=False,
+        )
+        server = uvicorn.Server(config)
+        asyncio.run(_until_stopped(server, listener, app.state.desk, on_ready))
+
+
+async def _until_stopped(
+    server: uvicorn.Server,
+    listener: socket.socket,
+    desk: Desk,
+    on_ready: Callable[[str], None] | None,
+) -> None:
+    loop = asyncio.get_running_loop()
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, _reload, desk))
+    if on_ready is not None:
+        loop.create_task(_announce(server, listener, on_ready))
+    await server.serve(sockets=[listener])
+
+
+async def _announce(
+    server: uvicorn.Server, listener: socket.socket, on_ready: Callable[[str], None]
+) -> None:
+    while not server.started:
+        await asyncio.sleep(0.01)
+    host, port = listener.getsockname()[:2]
+    on_ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+
+
+def _reload(desk: Desk) -> None:
+    try:
+        done = desk.reload()
+    except RocourseError as error:
+        log.error("the model in service stays: %s", error)
+    else:
+        log.info("model %s is in service, after %s", done["digest"][:12], done["before"][:12])
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Taken before the model is loaded: an address that is in use is known at once."""
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port)[0][0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((settings.host, settings.port))
+            return listener
+        except BaseException:
+            listener.close()
+            raise
+    except OSError as error:
+        raise ConfigError(
+            f"The service must have an address to listen at, but {settings.host}:{settings.port} "
+            f"cannot be had: {error.strerror or error}; choose another --port or --host."
+        ) from error
+
+
+def log_to_stderr(level: int = logging.INFO) -> None:
+    """Has the service write its log to standard error."""
+    logging.basicConfig(
+        level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for noisy in ("uvicorn", "alembic", "sqlalchemy", "jax"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

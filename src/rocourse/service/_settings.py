@@ -1,0 +1,58 @@
+"""How a service is set up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from rocourse.errors import ConfigError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a service serves, remembers and refuses.
+
+    Attributes:
+        model: Directory of the model in service.
+        ledger: Path or URL of the ledger; None issues recourses that nobody remembers.
+        keys: File of the API keys; None lets everyone in who can reach the service.
+        candidates: Directories of other models that the audit view judges promises by.
+        host: Address to listen at.
+        port: Port to listen at; 0 takes a free one.
+        valid_for: How long a promise binds.
+        most_rows: Rows of one request.
+        most_bytes: Bytes of one request's body.
+        rate: Requests of one caller a second, on average.
+        hosts: Host names that requests may name, besides those of this machine and `host`.
+    """
+
+    model: Path
+    ledger: str | None = None
+    keys: Path | None = None
+    candidates: Sequence[Path] = ()
+    host: str = "127.0.0.1"
+    port: int = 8000
+    valid_for: timedelta = timedelta(days=365)
+    most_rows: int = 1000
+    most_bytes: int = 1 << 20
+    rate: float = 1000.0
+    hosts: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.host not in LOOPBACK and self.keys is None:
+            raise ConfigError(
+                f"A service that listens at {self.host!r}, where others can reach it, must have "
+                "API keys, but no file of keys was given; make one with `rocourse keys add`, or "
+                "listen at 127.0.0.1."
+            )
+        if self.valid_for <= timedelta(0):
+            raise ConfigError(
+                f"A promise must bind for some time, but got {self.valid_for}; give at least a day."
+            )
+        for name in ("most_rows", "most_bytes", "rate"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(
+                    f"The limit {name} must be above 0, but got {getattr(self, name)}; raise it."
+                )

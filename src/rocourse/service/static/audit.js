@@ -1,0 +1,239 @@
+// The view that says whether the promises would still be kept.
+
+import { ApiError, get } from "./api.js";
+import { draw, legend } from "./chart.js";
+import { announce, byId, choice, h, hideAlert, showAlert, table, whileBusy } from "./dom.js";
+import { count, digest, moment, number, percent, short, shortDigest } from "./format.js";
+
+const FIRST_BROKEN = 20;
+// More could not be told apart in the picture; the tables have them all.
+const MOST_ISSUERS = 4;
+
+const TOO_MANY = ` Only the ${MOST_ISSUERS} models that issued most have a mark of their own.`;
+
+const STATUSES = {
+  open: "Open",
+  redeemed: "Redeemed",
+  broken: "Broken",
+  withdrawn: "Withdrawn",
+  expired: "Expired",
+};
+
+function counts(promises) {
+  return h(
+    "dl",
+    { class: "counts" },
+    Object.entries(promises).map(([status, n]) =>
+      h("div", {}, h("dt", {}, STATUSES[status] ?? status), h("dd", {}, number(n))),
+    ),
+  );
+}
+
+function judgedPoint(figures) {
+  return figures && typeof figures.share === "number" ? figures : null;
+}
+
+/** Who issued promises, the most first. */
+function issuersOf(models) {
+  const most = new Map();
+  for (const { issuer, judged } of models.flatMap((model) => model.by_issuer)) {
+    most.set(issuer, Math.max(judged, most.get(issuer) ?? 0));
+  }
+  return [...most.keys()].sort((a, b) => most.get(b) - most.get(a));
+}
+
+/** All promises, then those of the models that issued most; one point for each judging model. */
+export function seriesOf(models) {
+  const issuers = issuersOf(models).slice(0, MOST_ISSUERS);
+  const all = { name: "All promises", points: models.map(judgedPoint) };
+  const each = issuers.map((issuer) => ({
+    name: `Issued by ${shortDigest(issuer)}`,
+    points: models.map((m) => judgedPoint(m.by_issuer.find((part) => part.issuer === issuer))),
+  }));
+  return [all, ...each];
+}
+
+function picture(models) {
+  const series = seriesOf(models);
+  const box = h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Picture" });
+  const few = issuersOf(models).length <= MOST_ISSUERS;
+  const hint = `Bars are intervals: the fewer promises, the wider.${few ? "" : TOO_MANY}`;
+  let zoomed = false;
+  let room = 0;
+  const redraw = () => box.replaceChildren(draw(models, series, { zoomed, room }));
+  const toggle = choice(
+    "Scale",
+    [
+      ["whole", "0 to 100%"],
+      ["zoomed", "Zoomed"],
+    ],
+    (chosen) => {
+      zoomed = chosen === "zoomed";
+      redraw();
+    },
+  );
+  new ResizeObserver(() => {
+    // Hidden views have no width; and drawing must not be the cause of drawing.
+    if (box.clientWidth === 0 || box.clientWidth === room) return;
+    room = box.clientWidth;
+    redraw();
+  }).observe(box);
+  return h(
+    "section",
+    { class: "card", "aria-labelledby": "picture-title" },
+    h("h2", { id: "picture-title" }, "Share of promises that each model honours"),
+    toggle,
+    legend(series),
+    box,
+    h("p", { class: "hint" }, hint),
+  );
+}
+
+const FIGURES = [
+  ["Judged", "figure"],
+  ["Honoured", "figure"],
+  ["Share", "figure"],
+  ["Between", "figure"],
+];
+
+function figures({ judged, honoured, share, low, high }) {
+  const between = typeof low === "number" ? `${percent(low)} and ${percent(high)}` : "–";
+  return [number(judged), number(honoured), percent(share), between];
+}
+
+function modelTable(models) {
+  const rows = models.map((model) => ({
+    cells: [model.name, digest(model.digest), ...figures(model), number(model.unreadable)],
+  }));
+  const columns = ["Model", "Digest", ...FIGURES, ["Unreadable", "figure"]];
+  return table("By judging model", columns, rows);
+}
+
+function issuerTable(model) {
+  const rows = model.by_issuer.map((part) => ({ cells: [digest(part.issuer), ...figures(part)] }));
+  return table("By the model that issued them", ["Issued by", ...FIGURES], rows);
+}
+
+/** The name of a range of days, `31-90` or `>365`, in words. */
+function ageText(days) {
+  return `${days.replace(/^>/, "more than ").replace("-", " to ")} days`;
+}
+
+function ageTable(model) {
+  const rows = model.by_age.map((part) => ({ cells: [ageText(part.days), ...figures(part)] }));
+  return table("By age of the promise", ["Age", ...FIGURES], rows);
+}
+
+function brokenRows(broken) {
+  return broken.map((promise) => ({
+    cells: [
+      h("a", { href: `#promise/${promise.id}` }, h("code", {}, promise.id)),
+      moment(promise.issued_at),
+      digest(promise.issuer),
+      percent(promise.probability),
+      short(promise.margin),
+    ],
+  }));
+}
+
+/** How many would be broken, and of how many the list below tells. */
+function brokenTitle({ judged, honoured, unreadable, broken }) {
+  const all = judged - honoured - unreadable;
+  const title = "Promises that would be broken";
+  return all > broken.length ? `${title}: the worst ${broken.length} of ${number(all)}` : title;
+}
+
+function brokenTable(model) {
+  const { broken } = model;
+  if (broken.length === 0) return h("p", {}, "It would break no promise that it can read.");
+  const columns = [
+    "Promise",
+    "Issued",
+    "Issued by",
+    ["Probability now", "figure"],
+    ["Margin", "figure"],
+  ];
+  const hint = "Margin: log-odds of an approval; the further below zero, the further from one.";
+  const make = (part) => table(brokenTitle(model), columns, brokenRows(part));
+  const box = h("div", {}, make(broken.slice(0, FIRST_BROKEN)));
+  if (broken.length > FIRST_BROKEN) {
+    const showAll = () => {
+      box.replaceChildren(make(broken));
+      box.firstChild.focus();
+    };
+    const button = { type: "button", class: "more", on: { click: showAll } };
+    box.append(h("button", button, `Show all ${number(broken.length)}`));
+  }
+  return h("div", {}, box, h("p", { class: "hint" }, hint));
+}
+
+function modelWords({ judged, honoured, unreadable, share }) {
+  if (typeof share !== "number") return "No promise was judged.";
+  const all = count(judged, "open promise");
+  const words = `Honours ${number(honoured)} of ${all}: ${percent(share)}.`;
+  return unreadable ? `${words} It cannot read ${number(unreadable)} of them.` : words;
+}
+
+function modelCard(model, i) {
+  const id = `audited-${i}`;
+  return h(
+    "section",
+    { class: "card", "aria-labelledby": id },
+    h("h2", { id }, `${model.name} `, digest(model.digest)),
+    h("p", {}, modelWords(model)),
+    model.by_issuer.length ? issuerTable(model) : null,
+    model.by_age.length ? ageTable(model) : null,
+    brokenTable(model),
+  );
+}
+
+function render(report) {
+  byId("audit-at").replaceChildren("Judged on ", moment(report.at));
+  byId("report").replaceChildren(
+    h(
+      "section",
+      { class: "card", "aria-labelledby": "counts-title" },
+      h("h2", { id: "counts-title" }, "Promises"),
+      counts(report.promises),
+      modelTable(report.models),
+    ),
+    ...(report.models.length ? [picture(report.models)] : []),
+    ...report.models.map(modelCard),
+  );
+  announce(`Judged by ${count(report.models.length, "model")}.`);
+}
+
+async function load() {
+  const alert = byId("audit-alert");
+  hideAlert(alert);
+  try {
+    render(await get("v1/audit"));
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    byId("report").replaceChildren();
+    byId("audit-at").replaceChildren();
+    showAlert(alert, error.message);
+    return false;
+  }
+}
+
+/** Wires the view; it is filled when it is first opened, and again after a failure. */
+export function makeAudit(model) {
+  const button = byId("refresh");
+  let loaded = false;
+  const refresh = () =>
+    whileBusy(button, async () => {
+      loaded = await load();
+    });
+  button.onclick = refresh;
+  byId("report").replaceChildren();
+  byId("audit-tools").hidden = !model.ledger;
+  if (!model.ledger) {
+    byId("report").replaceChildren(
+      h("p", {}, "The service keeps no ledger, so there is nothing to judge."),
+    );
+    return () => {};
+  }
+  return () => (loaded ? undefined : refresh());
+}

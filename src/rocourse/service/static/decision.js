@@ -1,0 +1,214 @@
+// The view that decides on an application.
+
+import { ApiError, post, uuid } from "./api.js";
+import { announce, byId, facts, h, hideAlert, showAlert, whileBusy } from "./dom.js";
+import { FileError, parseRow } from "./files.js";
+import { buildFields } from "./form.js";
+import { count, list, moment, percent, short } from "./format.js";
+import { comparison, copyable, robustness } from "./recourse.js";
+
+/** Makes one key per application, and the same one when it is sent again after a failure. */
+function idempotency() {
+  let last = { text: null, key: null };
+  return {
+    keyFor(body) {
+      const text = JSON.stringify(body);
+      if (text !== last.text) last = { text, key: uuid() };
+      return last.key;
+    },
+    done() {
+      last = { text: null, key: null };
+    },
+  };
+}
+
+function outcome(model) {
+  return `${model.target} = ${model.favourable}`;
+}
+
+function verdict(model, decision) {
+  const title = decision.favourable ? "Approved" : "Refused";
+  return [
+    h(
+      "h2",
+      { id: "verdict", tabindex: "-1", class: decision.favourable ? "verdict yes" : "verdict no" },
+      h("span", { class: "mark", "aria-hidden": "true" }, decision.favourable ? "✓" : "✕"),
+      title,
+    ),
+    h(
+      "p",
+      {},
+      `The model gives the favourable outcome (${outcome(model)}) a probability of `,
+      h("strong", {}, percent(decision.probability)),
+      ".",
+    ),
+    decision.subject ? h("p", { class: "quiet" }, `Subject: ${decision.subject}`) : null,
+  ];
+}
+
+function changeList(changes) {
+  return h(
+    "ul",
+    { class: "changes" },
+    changes.map((change) => h("li", {}, change.text)),
+  );
+}
+
+function foundRecourse(model, before, recourse) {
+  const link = recourse.id ? h("a", { href: `#promise/${recourse.id}` }, "See the promise") : null;
+  return [
+    h("h3", {}, "What to change to be approved"),
+    changeList(recourse.changes),
+    h(
+      "p",
+      {},
+      "With that, the probability rises from ",
+      `${percent(before.probability)} to `,
+      h("strong", {}, percent(recourse.probability)),
+      ".",
+    ),
+    recourse.robustness ? robustness(recourse.robustness) : null,
+    comparison(model.features, before.row, recourse.row),
+    facts([
+      ["Cost of the change", short(recourse.cost)],
+      ["Promised on", moment(recourse.issued_at)],
+      ["Good until", moment(recourse.expires_at)],
+      ["Promise", recourse.id ? copyable(recourse.id) : "Not recorded: the service has no ledger"],
+    ]),
+    link ? h("p", {}, link) : null,
+  ];
+}
+
+function notFound() {
+  return [
+    h("h3", {}, "No recourse was found"),
+    h(
+      "p",
+      {},
+      "Within what may be changed, the model found nothing that would lead to an approval. ",
+      "Nothing was promised.",
+    ),
+  ];
+}
+
+function summary(decision) {
+  if (decision.favourable) return "Approved.";
+  if (decision.recourse?.status !== "found") return "Refused. No recourse was found.";
+  const changes = count(decision.recourse.changes.length, "change");
+  return `Refused. A recourse was found, with ${changes}.`;
+}
+
+/** The answer of the service to one applicant, as a card. */
+function card(model, row, decision) {
+  const before = { row, probability: decision.probability };
+  const rest =
+    decision.favourable || !decision.recourse
+      ? []
+      : decision.recourse.status === "found"
+        ? foundRecourse(model, before, decision.recourse)
+        : notFound();
+  return h(
+    "section",
+    { class: "card", "aria-labelledby": "verdict" },
+    verdict(model, decision),
+    rest,
+  );
+}
+
+function describeFill({ missing, unknown, wrong }, source) {
+  const parts = [`Filled in from ${source}.`];
+  if (missing.length) parts.push(`Missing there, so still empty: ${list(missing)}.`);
+  if (unknown.length) parts.push(`Not asked for, so ignored: ${list(unknown)}.`);
+  if (wrong.length) parts.push(`Could not be used: ${list(wrong)}.`);
+  return parts.join(" ");
+}
+
+function say(text) {
+  byId("file-note").textContent = text;
+  announce(text);
+}
+
+async function loadFile(fields, input) {
+  const alert = byId("file-alert");
+  hideAlert(alert);
+  const [file] = input.files;
+  if (!file) return;
+  try {
+    const filled = fields.fill(parseRow(await file.text()));
+    say(describeFill(filled, file.name));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    say("");
+    showAlert(alert, `${file.name}: ${error.message}`);
+  } finally {
+    // So that choosing the same file again is noticed.
+    input.value = "";
+  }
+}
+
+/** The subject reference or null; undefined if it is not one, after saying so. */
+function readSubject() {
+  const input = byId("subject");
+  const text = input.value.trim();
+  const fine = /^[ -~]{0,255}$/.test(text);
+  byId("subject-error").textContent = fine
+    ? ""
+    : "Use at most 255 plain letters, digits, signs and spaces.";
+  if (fine) input.removeAttribute("aria-invalid");
+  else input.setAttribute("aria-invalid", "true");
+  if (!fine) input.focus();
+  return fine ? text || null : undefined;
+}
+
+async function decide(model, fields, keys) {
+  const alert = byId("decide-alert");
+  hideAlert(alert);
+  byId("decision").replaceChildren();
+  const row = fields.read();
+  if (row === null) return;
+  const subject = readSubject();
+  if (subject === undefined) return;
+  const body = { applicants: [{ row, subject }] };
+  try {
+    const answer = await post("v1/decisions", body, { "Idempotency-Key": keys.keyFor(body) });
+    keys.done();
+    const [decision] = answer.decisions;
+    byId("decision").replaceChildren(card(model, row, decision));
+    announce(summary(decision));
+    byId("verdict").focus();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 422 && fields.blame(error.message)) announce(error.message);
+    else showAlert(alert, error.message);
+  }
+}
+
+/** Wires the view once the model is known; called again when it is loaded anew. */
+export function makeDecide(model) {
+  const fields = buildFields(byId("decide-fields"), model.features, "decide");
+  const keys = idempotency();
+  const form = byId("decide-form");
+  const submit = form.querySelector("[type=submit]");
+  form.hidden = false;
+  byId("decision").replaceChildren();
+  say("");
+
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    whileBusy(submit, () => decide(model, fields, keys));
+  };
+  byId("example").onclick = () => {
+    hideAlert(byId("file-alert"));
+    say(describeFill(fields.fill(new Map(Object.entries(model.example))), "the example"));
+  };
+  byId("clear").onclick = () => {
+    hideAlert(byId("file-alert"));
+    hideAlert(byId("decide-alert"));
+    fields.clear();
+    byId("subject").value = "";
+    readSubject();
+    byId("decision").replaceChildren();
+    say("The form is empty.");
+  };
+  byId("file").onchange = (event) => loadFile(fields, event.target);
+}

@@ -1,0 +1,216 @@
+// The fields of an application, built from the schema of the model.
+
+import { announce, h } from "./dom.js";
+import { categoryLabel, count, number } from "./format.js";
+
+// Beyond this the service takes no number.
+const LARGEST = 1e30;
+
+// How an error of the service names a feature: by itself, or as the end of a place.
+const QUOTES = [
+  ["'", "'"],
+  ['"', '"'],
+  ["→ ", '"'],
+  ["\\u2192 ", '"'],
+];
+
+const RULES = {
+  fixed: "cannot be asked to change",
+  up: "can only go up",
+  down: "can only go down",
+};
+
+const WAYS = { up: "up", increase: "up", down: "down", decrease: "down" };
+
+function rangeHint(feature) {
+  const whole = feature.integer ? ", whole number" : "";
+  return `Usually ${number(feature.low)} to ${number(feature.high)}${whole}`;
+}
+
+/** What a recourse may do to the feature: one of the rules, or null. */
+function rule(feature) {
+  return feature.immutable ? "fixed" : (WAYS[feature.direction] ?? null);
+}
+
+function boundProblem(feature, value) {
+  const [lowest, highest] = feature.bounds ?? [null, null];
+  if (lowest !== null && value < lowest) return `Enter ${number(lowest)} or more.`;
+  if (highest !== null && value > highest) return `Enter ${number(highest)} or less.`;
+  return null;
+}
+
+function clippingNote(feature, text) {
+  const value = Number(text);
+  const counted = Math.min(Math.max(value, feature.low), feature.high);
+  if (text === "" || value === counted || boundProblem(feature, value) !== null) return "";
+  return `Outside what the model has seen: it counts as ${number(counted)}.`;
+}
+
+/** Which category a value from a file means: itself, its text, its number or its label; or -1. */
+export function categoryOf(feature, value) {
+  const exact = feature.categories.indexOf(value);
+  if (exact >= 0) return exact;
+  const text = String(value).trim().toLowerCase();
+  const alike = feature.categories.findIndex(
+    (category) =>
+      String(category).toLowerCase() === text ||
+      (typeof category === "number" && text !== "" && Number(text) === category),
+  );
+  if (alike >= 0) return alike;
+  return (feature.labels ?? []).findIndex((label) => label.toLowerCase() === text);
+}
+
+function numberProblem(feature, input) {
+  if (input.validity.badInput) return "Enter a number.";
+  if (input.value === "") return "Enter a number; every field is needed.";
+  const value = Number(input.value);
+  if (Math.abs(value) > LARGEST) return "Enter a number that is not so large.";
+  if (feature.integer && !Number.isInteger(value)) return "Enter a whole number.";
+  return boundProblem(feature, value);
+}
+
+function numberControl(feature, attributes, changed) {
+  const [lowest, highest] = feature.bounds ?? [null, null];
+  const input = h("input", {
+    ...attributes,
+    type: "number",
+    step: feature.integer ? "1" : "any",
+    inputmode: feature.low < 0 ? null : feature.integer ? "numeric" : "decimal",
+    min: lowest,
+    max: highest,
+    on: { input: changed },
+  });
+  return {
+    input,
+    problem: () => numberProblem(feature, input),
+    value: () => Number(input.value),
+    set(value) {
+      input.value = value ?? "";
+      return value === undefined || value === null || input.value !== ""
+        ? null
+        : `“${value}” in the file is not a number.`;
+    },
+    note: () => clippingNote(feature, input.value),
+  };
+}
+
+function categoryControl(feature, attributes, changed) {
+  const options = feature.categories.map((_, i) =>
+    h("option", { value: i }, categoryLabel(feature, i)),
+  );
+  const input = h(
+    "select",
+    { ...attributes, on: { change: changed } },
+    h("option", { value: "" }, "Choose …"),
+    options,
+  );
+  return {
+    input,
+    problem: () => (input.value === "" ? "Choose one; every field is needed." : null),
+    // The category itself, not its text: whether it is a number, a text or a boolean matters.
+    value: () => feature.categories[Number(input.value)],
+    set(value) {
+      const i = value === undefined || value === null ? -1 : categoryOf(feature, value);
+      input.value = i < 0 ? "" : String(i);
+      return i >= 0 || value === undefined || value === null || value === ""
+        ? null
+        : `“${value}” is not one of the choices.`;
+    },
+    note: () => "",
+  };
+}
+
+/** One field: label, control, hints and a place for what is wrong. */
+function makeField(feature, id) {
+  const error = h("p", { id: `${id}-error`, class: "error" });
+  const note = h("p", { id: `${id}-note`, class: "note" });
+  const described = `${id}-hint ${note.id} ${error.id}`;
+  const attributes = { id, autocomplete: "off", "aria-describedby": described };
+  const mark = (message) => {
+    error.textContent = message ?? "";
+    if (message) control.input.setAttribute("aria-invalid", "true");
+    else control.input.removeAttribute("aria-invalid");
+  };
+  const refresh = () => {
+    note.textContent = control.note();
+  };
+  const changed = () => {
+    mark(null);
+    refresh();
+  };
+  const make = feature.kind === "continuous" ? numberControl : categoryControl;
+  const control = make(feature, attributes, changed);
+  control.input.addEventListener("change", () => note.textContent && announce(note.textContent));
+  const may = rule(feature);
+  const node = h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, feature.unit ? `${feature.name} (${feature.unit})` : feature.name),
+    control.input,
+    h(
+      "p",
+      { id: `${id}-hint`, class: "hint" },
+      feature.kind === "continuous" ? h("span", {}, rangeHint(feature)) : null,
+      may ? h("span", { class: `rule ${may}` }, RULES[may]) : null,
+    ),
+    note,
+    error,
+  );
+  return { feature, node, control, mark, refresh };
+}
+
+/**
+ * Builds the fields into a container.
+ *
+ * Returns what can be done with them: `read` gives the row, or null after marking what is wrong and
+ * moving the focus there; `fill` takes values by name and says which names it had no field for and
+ * which fields it had no value for; `blame` marks the field that an error of the service quotes.
+ */
+export function buildFields(container, features, prefix) {
+  const fields = features.map((feature, i) => makeField(feature, `${prefix}-${i}`));
+  container.replaceChildren(...fields.map((field) => field.node));
+
+  function read() {
+    const wrong = fields.filter((field) => {
+      const problem = field.control.problem();
+      field.mark(problem);
+      return problem !== null;
+    });
+    if (wrong.length === 0) {
+      return Object.fromEntries(
+        fields.map(({ feature, control }) => [feature.name, control.value()]),
+      );
+    }
+    announce(`${count(wrong.length, "field needs", "fields need")} another look.`);
+    wrong[0].control.input.focus();
+    return null;
+  }
+
+  function fill(values) {
+    const names = new Set(features.map((feature) => feature.name));
+    const wrong = [];
+    for (const { feature, control, mark, refresh } of fields) {
+      const problem = control.set(values.get(feature.name));
+      mark(problem);
+      refresh();
+      if (problem) wrong.push(feature.name);
+    }
+    return {
+      wrong,
+      missing: [...names].filter((name) => !values.has(name)),
+      unknown: [...values.keys()].filter((name) => !names.has(name)),
+    };
+  }
+
+  function blame(message) {
+    const named = fields.filter(({ feature }) =>
+      QUOTES.some(([open, close]) => message.includes(open + feature.name + close)),
+    );
+    if (named.length !== 1) return false;
+    named[0].mark(message);
+    named[0].control.input.focus();
+    return true;
+  }
+
+  return { read, fill, blame, clear: () => fill(new Map()) };
+}

@@ -1,0 +1,71 @@
+// Values in words.
+
+import { h } from "./dom.js";
+
+// No comma in four digits: they may be a year.
+const NUMBERS = new Intl.NumberFormat("en", { maximumSignificantDigits: 8, useGrouping: "min2" });
+const SHORT = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const MOMENTS = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "medium",
+  timeStyle: "short",
+  timeZone: "UTC",
+});
+
+export function number(value) {
+  return NUMBERS.format(value);
+}
+
+/** A cost, a margin: two digits are enough. */
+export function short(value) {
+  return typeof value === "number" ? SHORT.format(value) : "–";
+}
+
+/** A share; what is not certain is never rounded to 0% or 100%. */
+export function percent(share) {
+  if (typeof share !== "number") return "–";
+  if (share > 0 && share < 0.001) return "less than 0.1%";
+  if (share > 0.999 && share < 1) return "more than 99.9%";
+  return PERCENT.format(share);
+}
+
+export function moment(text) {
+  if (!text) return null;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return text;
+  return h("time", { datetime: text }, `${MOMENTS.format(date)} UTC`);
+}
+
+/** The beginning of a digest, with the whole of it at hand. */
+export function digest(text) {
+  return h("code", { title: text }, shortDigest(text));
+}
+
+export function shortDigest(text) {
+  return text.slice(0, 8);
+}
+
+export function count(n, one, many = `${one}s`) {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+/** Several things, as in "a, b and c". */
+export function list(texts) {
+  if (texts.length < 2) return texts.join("");
+  return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+}
+
+export function categoryLabel(feature, i) {
+  return feature.labels?.[i] ?? String(feature.categories[i]);
+}
+
+/** A value of a feature as an applicant would say it; `feature` may be unknown. */
+export function valueText(feature, value) {
+  if (value === null || value === undefined) return "not given";
+  if (feature?.kind === "categorical") {
+    const i = feature.categories.indexOf(value);
+    return i < 0 ? String(value) : categoryLabel(feature, i);
+  }
+  if (typeof value !== "number") return String(value);
+  return feature?.unit ? `${number(value)} ${feature.unit}` : number(value);
+}

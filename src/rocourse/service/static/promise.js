@@ -1,0 +1,233 @@
+// The view of one promise: where it stands, and the applicant who has come back.
+
+import { ApiError, get, post } from "./api.js";
+import { announce, byId, facts, h, hideAlert, showAlert, table, whileBusy } from "./dom.js";
+import { buildFields } from "./form.js";
+import { digest, moment, percent, valueText } from "./format.js";
+import { comparison, copyable, robustness } from "./recourse.js";
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const STATUS = {
+  open: "Open: issued, and neither kept nor failed so far.",
+  redeemed: "Redeemed: the applicant made the change and was approved.",
+  broken: "Broken: the model of the day does not approve the changed application.",
+  withdrawn: "Withdrawn: taken back by whoever issued it.",
+  expired: "Expired: its time ran out.",
+};
+
+function path(id) {
+  return `v1/recourses/${encodeURIComponent(id)}`;
+}
+
+// A broken promise may yet be kept, as when an earlier model returns; the others are final.
+const MAY_COME_BACK = new Set(["open", "broken"]);
+
+/** Robustness of a promise: counts, or only the share where that is all that was kept. */
+function reliance(value) {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "object") return robustness(value);
+  return h("p", {}, `${percent(value)} of the models of shifted data would honour this.`);
+}
+
+function history(events) {
+  const rows = events.map((event) => ({
+    cells: [
+      moment(event.at),
+      event.status,
+      event.model ? digest(event.model) : "–",
+      event.detail || "–",
+    ],
+  }));
+  return table("History", ["When", "Status", "Model", "What happened"], rows);
+}
+
+function promiseCard(model, promise) {
+  return h(
+    "section",
+    {
+      id: "promise-card",
+      class: "card",
+      "aria-labelledby": "promise-status",
+      "data-id": promise.id,
+    },
+    h("h2", { id: "promise-status", tabindex: "-1" }, STATUS[promise.status] ?? promise.status),
+    facts([
+      ["Promise", copyable(promise.id)],
+      ["Subject", promise.subject],
+      ["Issued", moment(promise.issued_at)],
+      ["Good until", moment(promise.expires_at)],
+      ["Issued by model", digest(promise.model)],
+      ["Probability before", percent(promise.probability_before)],
+      ["Probability after", percent(promise.probability_after)],
+    ]),
+    reliance(promise.robustness),
+    comparison(model.features, promise.row, promise.recourse),
+    history(promise.history),
+  );
+}
+
+function differences(features, title, items, words) {
+  if (items.length === 0) return null;
+  const known = new Map(features.map((feature) => [feature.name, feature]));
+  const lines = items.map((item) => {
+    const text = (value) => valueText(known.get(item.feature), value);
+    return h("li", {}, h("strong", {}, item.feature), `: ${words(item, text)}`);
+  });
+  return h("div", {}, h("h3", {}, title), h("ul", {}, lines));
+}
+
+function redemptionTitle({ fulfilled, honoured }) {
+  if (fulfilled && honoured) return "The promise is kept";
+  if (fulfilled) return "The promise is broken";
+  return honoured ? "Approved, though not as promised" : "Not approved, and not as promised";
+}
+
+/** What came of a visit, in words. */
+function redemptionCard(model, answer) {
+  const done = answer.fulfilled
+    ? "Fulfilled: the applicant made every change that was asked for."
+    : "Not fulfilled: not every change that was asked for was made.";
+  const kept = answer.honoured
+    ? "Honoured: the model approves the application as presented."
+    : "Not honoured: the model does not approve the application as presented.";
+  return h(
+    "div",
+    { class: "outcome" },
+    h("h3", { id: "outcome-title", tabindex: "-1" }, redemptionTitle(answer)),
+    h("ul", {}, h("li", {}, done), h("li", {}, kept)),
+    h(
+      "p",
+      {},
+      "Probability of the favourable outcome: ",
+      h("strong", {}, percent(answer.probability)),
+      ".",
+    ),
+    differences(
+      model.features,
+      "Promised, but not as asked",
+      answer.unmet,
+      (item, text) => `${text(item.promised)} was promised, ${text(item.presented)} is presented.`,
+    ),
+    differences(
+      model.features,
+      "Changed since, without being asked",
+      answer.drifted,
+      (item, text) => `was ${text(item.was)}, now ${text(item.presented)}.`,
+    ),
+    h("p", {}, "The promise now stands as ", h("strong", {}, answer.status), "."),
+  );
+}
+
+/** Shows the promise as it stands after a visit; in silence, as the outcome is there already. */
+async function redrawn(model, id) {
+  const promise = await get(path(id)).catch(() => null);
+  const card = byId("promise-card");
+  if (promise && card?.dataset.id === id) card.replaceWith(promiseCard(model, promise));
+}
+
+/** The form for a returning applicant, filled with what was promised. */
+function returnCard(model, promise) {
+  const title = h("h2", { id: "return-title" }, "Has come back");
+  if (!MAY_COME_BACK.has(promise.status)) {
+    const text = `This promise is ${promise.status}, so there is nothing left to check.`;
+    return h(
+      "section",
+      { class: "card", "aria-labelledby": "return-title" },
+      title,
+      h("p", {}, text),
+    );
+  }
+  const container = h("div", { class: "fields" });
+  const fields = buildFields(container, model.features, "return");
+  fields.fill(new Map(Object.entries(promise.recourse)));
+  const alert = h("div", { class: "alert", role: "alert", tabindex: "-1", hidden: true });
+  const submit = h("button", { type: "submit", class: "main" }, "Check and record");
+  const result = h("div", {});
+
+  async function redeem() {
+    hideAlert(alert);
+    result.replaceChildren();
+    const row = fields.read();
+    if (row === null) return;
+    try {
+      const answer = await post("v1/redemptions", { id: promise.id, row });
+      result.replaceChildren(redemptionCard(model, answer));
+      announce(`${redemptionTitle(answer)}.`);
+      byId("outcome-title").focus();
+      await redrawn(model, promise.id);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 422 && fields.blame(error.message)) announce(error.message);
+      else showAlert(alert, error.message);
+    }
+  }
+
+  const form = h("form", { id: "return-form", novalidate: true }, container, alert, submit);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    whileBusy(submit, redeem);
+  });
+  return h(
+    "section",
+    { class: "card", "aria-labelledby": "return-title" },
+    title,
+    h(
+      "p",
+      {},
+      "The form holds the application as it was promised. Change what is different today; the ",
+      "answer is recorded in the ledger.",
+    ),
+    form,
+    result,
+  );
+}
+
+/** Shows a promise, unless another one is wanted by the time it arrives. */
+async function lookUp(model, id, wanted) {
+  const alert = byId("lookup-alert");
+  const found = byId("found");
+  hideAlert(alert);
+  found.replaceChildren();
+  if (!ID.test(id)) {
+    const example = "such as 0b7e3c1a-5d2f-4c7b-9a41-2f6d8e90c3b5";
+    showAlert(alert, id ? `That is not the id of a promise, ${example}.` : "Enter an id.");
+    return;
+  }
+  try {
+    const promise = await get(path(id.toLowerCase()));
+    if (!wanted()) return;
+    found.replaceChildren(promiseCard(model, promise), returnCard(model, promise));
+    announce(STATUS[promise.status] ?? promise.status);
+    byId("promise-status").focus();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (wanted()) showAlert(alert, error.message);
+  }
+}
+
+/** Wires the view; the answer is what to do when an address names a promise. */
+export function makePromise(model) {
+  const form = byId("lookup");
+  const input = byId("promise-id");
+  let shown = null;
+
+  function show(id) {
+    input.value = id;
+    shown = id;
+    announce("Looking it up.");
+    return lookUp(model, id, () => shown === id);
+  }
+
+  form.hidden = false;
+  byId("found").replaceChildren();
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const id = input.value.trim();
+    const address = `#promise/${encodeURIComponent(id)}`;
+    // The address carries the id, so that it can be sent on; an unchanged one asks again.
+    if (ID.test(id) && location.hash !== address) location.hash = address;
+    else show(id);
+  };
+  return (id) => (id && id !== shown ? show(id) : undefined);
+}
