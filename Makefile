@@ -32,7 +32,7 @@ $(BIN)/python:
 
 $(RUN_READY): pyproject.toml $(BIN)/python
 	@echo "Installing rocourse into $(VENV) ..."
-	@$(PIP) install --editable .
+	@$(PIP) install --editable '.[serve]'
 	@touch $@
 
 $(DEV_READY): pyproject.toml $(BIN)/python

@@ -16,7 +16,7 @@ import pandas as pd
 
 import rocourse
 from rocourse import datasets
-from rocourse.artifacts import write_file
+from rocourse.artifacts import save, write_file
 from rocourse.errors import ConfigError
 from rocourse.evaluation import run_subsets, select_rows, split
 from rocourse.experiments._configs import DEMO, DEMO_HELD, Options, options_for
@@ -42,6 +42,8 @@ Progress = Callable[[str, int, int], None]
 DEMO_DATASET = "german_credit"
 DEMO_METHODS = ("counternet", "rocoursenet")
 DEMO_SAMPLES = 5
+DEMO_WITNESSES = 8
+MODEL_FOLDER = "model"
 
 _PARTS = {ORIGINAL: "original", CORRECTED: "corrected"}
 _PACKAGES = ("jax", "equinox", "optax", "numpy", "pandas", "scikit-learn")
@@ -76,7 +78,7 @@ def run_demo(
     on_progress: Progress | None = None,
     options: Options = DEMO,
 ) -> DemoResult:
-    """Trains, judges, and writes a JSON result, figures and a report.
+    """Trains, judges, and writes a JSON result, figures, a report and a model to be served.
 
     CounterNet and RoCourseNet are each trained on the original and on the corrected German Credit
     data; the model of the corrected data judges the recourses of the model of the original ones, as
@@ -124,6 +126,7 @@ def run_demo(
     progress("Report", 0, 1)
     text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(Path(out) / RESULT_FILE, text.encode(), force=True)
+    save(adviser.issuer, Path(out) / MODEL_FOLDER, force=True)
     render_demo(out)
     progress("Report", 1, 1)
     return result
@@ -155,7 +158,10 @@ def _run_method(
     models: dict[str, RecourseClassifier] = {}
 
     def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
-        model = estimator(schema=schema, random_state=fit_seed, **parameters)
+        # The model that gives the advice is the one that is kept and may be served.
+        kept = method == DEMO_METHODS[-1] and subset == ORIGINAL
+        witnesses = DEMO_WITNESSES if kept else 0
+        model = estimator(schema=schema, random_state=fit_seed, witnesses=witnesses, **parameters)
         label = f"{estimator.__name__}, {_PARTS[subset]} data"
         epochs = model.planned_epochs
         progress(label, 0, epochs)

@@ -62,14 +62,7 @@ _PANEL: Mapping[str, Mapping[str, Any]] = {
         "blur_noise": 0.0,
         "blur_flip": 0.3,
     },
-    "loan": {
-        "epochs": 8,
-        "members": 4,
-        "committee": 6,
-        "typicality": (0.9, 0.5),
-        "blur_flip": 0.5,
-        "evenness": 0.7,
-    },
+    "loan": {"epochs": 8, "members": 6, "typicality": 0.6},
 }
 
 
