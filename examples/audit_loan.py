@@ -9,8 +9,8 @@ RoCoursePanel, which does.
     rocourse data fetch loan
     python examples/audit_loan.py --out runs/audit-loan
 
-The whole takes about ten minutes of two cores; `--years 2004 2005 2006 --promises 300 --epochs 2` shows within
-minutes that it runs.
+The whole takes about ten minutes of two cores; `--years 2004 2005 2006 --promises 300 --epochs 2`
+shows sooner that it runs.
 """
 
 import argparse

@@ -55,6 +55,11 @@ class Ledger:
                 raise
         return cls(engine)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of this machine, and not a server that may keep one waiting."""
+        return self._engine.dialect.name == "sqlite"
+
     def close(self) -> None:
         """Closes the connections. A closed ledger stays closed."""
         self._closed = True

@@ -14,36 +14,54 @@ _bearer = HTTPBearer(
     auto_error=False, description="An API key, made with `rocourse keys add`.", scheme_name="key"
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+# What OpenAPI is told of a route that checks keys by itself.
+SECURED: dict[str, Any] = {"security": [{"key": []}]}
 Guard = Callable[..., Coroutine[Any, Any, Caller]]
 
 # Without a file of keys, who can reach the service may use it.
 _EVERYONE = Caller("anyone", frozenset(Role))
 
 
-def access(ring: KeyRing | None, limit: RateLimit) -> Callable[[Role | None], Guard]:
-    """Makes the dependency that lets a role in; None lets every key in."""
+class Access:
+    """Lets callers in.
 
-    def allow(role: Role | None) -> Guard:
-        async def guard(request: Request, credentials: Credentials) -> Caller:
-            caller = _find(ring, credentials)
-            if role is not None and role not in caller.roles:
-                raise HTTPException(
-                    403, f"This needs a key with the role {role.value}, which yours has not."
-                )
-            address = request.client.host if request.client else ""
-            wait = limit.wait(caller.name if ring else address)
-            if wait > 0.0:
-                raise HTTPException(
-                    429,
-                    "Too many requests: wait a moment, or send more rows in each.",
-                    {"Retry-After": str(math.ceil(wait))},
-                )
-            _check_content_type(request)
-            return caller
+    Args:
+        ring: The keys; None lets everyone in.
+        limit: How often each may ask.
+    """
+
+    def __init__(self, ring: KeyRing | None, limit: RateLimit) -> None:
+        self._ring, self._limit = ring, limit
+
+    def allow(self, role: Role | None) -> Guard:
+        """The dependency that lets a role in; None lets every key in."""
+
+        async def guard(request: Request, _: Credentials) -> Caller:
+            return await self.check(request, role)
 
         return guard
 
-    return allow
+    async def check(self, request: Request, role: Role | None) -> Caller:
+        """Who asks.
+
+        Raises:
+            HTTPException: They may not, or not now, or not in this form.
+        """
+        caller = _find(self._ring, await _bearer(request))
+        if role is not None and role not in caller.roles:
+            raise HTTPException(
+                403, f"This needs a key with the role {role.value}, which yours has not."
+            )
+        address = request.client.host if request.client else ""
+        wait = self._limit.wait(caller.name if self._ring else address)
+        if wait > 0.0:
+            raise HTTPException(
+                429,
+                "Too many requests: wait a moment, or send more rows in each.",
+                {"Retry-After": str(math.ceil(wait))},
+            )
+        _check_content_type(request)
+        return caller
 
 
 def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None) -> Caller:

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Header, HTTPException, Path, Request, Response
+from fastapi import Depends, FastAPI, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import Field, create_model
+from pydantic import create_model
 
 import rocourse
 from rocourse.errors import (
@@ -25,24 +25,24 @@ from rocourse.errors import (
 )
 from rocourse.ledger import Conflict, Ledger
 from rocourse.service import _documents as documents
-from rocourse.service._access import access
+from rocourse.service._access import SECURED, Access
+from rocourse.service._asking import Asking
 from rocourse.service._audits import Auditor
 from rocourse.service._batching import Batcher, Busy
 from rocourse.service._desk import Desk, Question, promise_document
 from rocourse.service._guards import Guards, RateLimit, problem
-from rocourse.service._keys import Caller, KeyRing, Role
+from rocourse.service._keys import KeyRing, Role
 from rocourse.service._metrics import CONTENT_TYPE_LATEST
 from rocourse.service._model_document import model_document
 from rocourse.service._reading import StrictRoute
-from rocourse.service._rows import plain_row, row_model
+from rocourse.service._rows import plain_row
 from rocourse.service._settings import LOOPBACK, Settings
 
-# Rows that share one call of compiled code and one commit; more make everyone wait for longer.
-_MOST_ROWS_AT_ONCE = 32
+# Rows that share one commit: where a disk is slow, many do, and none waits for several commits.
+_MOST_ROWS_AT_ONCE = 256
 # In whole requests' worth of rows: what may wait before more is refused.
 _MOST_WAITING = 4
 
-_KEY = r"^[!-~]{1,255}$"
 Responses = dict[int | str, dict[str, Any]]
 _PROBLEMS: Responses = {
     status: {"model": documents.Problem, "description": description}
@@ -59,6 +59,7 @@ _PROBLEMS: Responses = {
 }
 _MISSING: Responses = {404: {"model": documents.Problem, "description": "There is no such promise"}}
 _CONFLICT: Responses = {409: {"model": documents.Problem, "description": "Against the record"}}
+_TEXT: Responses = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
 def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
@@ -78,6 +79,7 @@ def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
         lambda asked: len(asked.rows),
         most=_MOST_ROWS_AT_ONCE,
         most_waiting=_MOST_WAITING * settings.most_rows,
+        light=desk.prompt_rows,
     )
 
     @asynccontextmanager
@@ -113,48 +115,28 @@ def _add_routes(
     batcher: Batcher[Question, str | Conflict],
     ring: KeyRing | None,
 ) -> None:
-    allow = access(ring, RateLimit(settings.rate))
+    access = Access(ring, RateLimit(settings.rate))
+    allow = access.allow
     auditor = Auditor(desk)
-    row = row_model(desk.decider.schema)
-    # A name for each: OpenAPI shows them.
-    asked = create_model(
-        "DecisionsRequest",
-        __base__=documents.DecisionsRequest[row],  # type: ignore[valid-type]
-        applicants=(
-            list[documents.Applicant[row]],  # type: ignore[valid-type]
-            Field(min_length=1, max_length=settings.most_rows),
-        ),
-    )
+    row = desk.row
     example = desk.decider.example()
-    asked.model_config["json_schema_extra"] = {
-        "examples": [{"applicants": [{"row": example, "subject": "A-1017"}]}]
-    }
+    asking = Asking(row, settings.most_rows, example)
+    # A name of its own: OpenAPI shows it.
     returned = create_model(
         "RedemptionRequest",
         __base__=documents.RedemptionRequest[row],  # type: ignore[valid-type]
     )
 
-    @app.post("/v1/decisions", response_model=documents.DecisionsAnswer, responses=_CONFLICT)
-    async def decide(
-        body: asked,  # type: ignore[valid-type]
-        caller: Annotated[Caller, Depends(allow(Role.DECIDE))],
-        idempotency_key: Annotated[
-            str | None,
-            Header(
-                pattern=_KEY,
-                description="A request that is sent again with its key is answered as before, and "
-                "promises nothing twice.",
-            ),
-        ] = None,
-    ) -> Response:
+    @app.post(
+        "/v1/decisions",
+        response_model=documents.DecisionsAnswer,
+        responses=_CONFLICT,
+        openapi_extra=asking.description() | SECURED,
+    )
+    async def decide(request: Request) -> Response:
         """Decides on rows, with a recourse for those that are refused."""
-        applicants = body.applicants  # type: ignore[attr-defined]
-        question = Question(
-            [plain_row(applicant.row) for applicant in applicants],
-            [applicant.subject for applicant in applicants],
-            idempotency_key,
-            caller.name,
-        )
+        caller = await access.check(request, Role.DECIDE)
+        question = await asking.read(request, caller.name)
         answer = await batcher.ask(question)
         if isinstance(answer, Conflict):
             raise HTTPException(
@@ -206,7 +188,7 @@ def _add_routes(
 
     @app.get(
         "/v1/audit",
-        response_model=dict[str, Any],
+        response_model=documents.AuditAnswer,
         responses=_CONFLICT,
         dependencies=[Depends(allow(Role.AUDIT))],
     )
@@ -226,7 +208,7 @@ def _add_routes(
             desk.ledger.ping()
         return {"status": "ok"}
 
-    @app.get("/metrics", response_class=Response)
+    @app.get("/metrics", response_class=Response, responses=_TEXT)
     async def metrics() -> Response:
         """Counters for Prometheus."""
         return Response(desk.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from rocourse.artifacts import model_digest
 from rocourse.evaluation import AuditReport, Tally, audit
 from rocourse.ledger import Ledger
 from rocourse.service._decider import Decider
@@ -42,7 +43,8 @@ class Auditor:
         now = datetime.now(UTC)
         judges = [("in service", decider)]
         judges += [
-            (path.name, _candidate(path)) for path in map(Path, self._desk.settings.candidates)
+            (path.name, _candidate(path, model_digest(path)))
+            for path in map(Path, self._desk.settings.candidates)
         ]
         reports = [
             audit(
@@ -63,7 +65,8 @@ class Auditor:
 
 
 @lru_cache(maxsize=16)
-def _candidate(path: Path) -> Decider:
+def _candidate(path: Path, _: str) -> Decider:
+    # By its digest besides: one that was trained anew is read anew.
     return Decider.load(path)
 
 

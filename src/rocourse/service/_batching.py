@@ -1,7 +1,10 @@
 """Requests that arrive together are answered together.
 
-One thread computes and writes. While it does, requests gather; the next batch takes all of them, so
-that they share one call of compiled code and one commit. A request that comes alone does not wait.
+While a batch is answered, requests gather; the next batch takes all of them, so that they share one
+call of compiled code and one commit. A request that comes alone does not wait.
+
+What takes a moment is done where requests are read: a thread would have to fight for the
+interpreter, and that takes longer. What may take long is done in a thread.
 """
 
 import asyncio
@@ -22,11 +25,12 @@ class Batcher(Generic[Asked, Answered]):
     """Gathers requests and hands them over in batches.
 
     Args:
-        answer: Answers a batch, in a thread: one answer for each request, in their order. An answer
+        answer: Answers a batch: one answer for each request, in their order. An answer
             that is an exception is raised to its request alone.
         weigh: How much of a batch a request takes up, such as its rows.
         most: The most that a batch holds; a heavier request is a batch of its own.
         most_waiting: The most that may wait.
+        light: The most of a batch that is answered within a moment, and so without a thread.
     """
 
     def __init__(
@@ -36,8 +40,9 @@ class Batcher(Generic[Asked, Answered]):
         *,
         most: int,
         most_waiting: int,
+        light: int = 0,
     ) -> None:
-        self._answer, self._weigh = answer, weigh
+        self._answer, self._weigh, self._light = answer, weigh, light
         self._most, self._most_waiting = most, most_waiting
         self._waiting: deque[tuple[Asked, asyncio.Future[Answered]]] = deque()
         self._weight = 0
@@ -76,7 +81,10 @@ class Batcher(Generic[Asked, Answered]):
             requests = [request for request, _ in batch]
             answers: Sequence[Answered | Exception]
             try:
-                answers = await loop.run_in_executor(self._thread, self._answer, requests)
+                if sum(map(self._weigh, requests)) <= self._light:
+                    answers = self._answer(requests)
+                else:
+                    answers = await loop.run_in_executor(self._thread, self._answer, requests)
             except Exception as error:
                 answers = [error] * len(batch)
             for (_, future), answer in zip(batch, answers, strict=True):

@@ -2,18 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
-from rocourse.errors import ConfigError, LedgerError, RocourseError, SettledPromise
+from pydantic import ValidationError
+
+from rocourse.errors import ConfigError, RocourseError, SettledPromise
 from rocourse.ledger import Conflict, Issue, Ledger, NewPromise, Promise, Status, new_id
 from rocourse.service._decider import Decider, Decision, Row, same_questions
 from rocourse.service._metrics import Metrics
 from rocourse.service._redemption import compare
+from rocourse.service._rows import row_model
 from rocourse.service._settings import Settings
 
 
@@ -39,6 +43,13 @@ class Question:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Draft(NamedTuple):
+    """An answer that waits to be recorded."""
+
+    issue: Issue
+    decisions: list[Decision]
+
+
 class Desk:
     """A model, a ledger, and what is done with both."""
 
@@ -47,6 +58,8 @@ class Desk:
     ) -> None:
         self.settings, self.ledger, self.metrics = settings, ledger, metrics
         metrics.in_service(decider.digest, decider.model.method)
+        # Once and for all: a model with other rows does not take over.
+        self.row = row_model(decider.schema)
         self._decider = decider
         self._reloading = Lock()
 
@@ -67,40 +80,46 @@ class Desk:
         if self.ledger is not None:
             self.ledger.close()
 
-    def answer(self, questions: Sequence[Question]) -> list[str | Conflict | Exception]:
+    def answer(self, questions: Sequence[Question]) -> list[str | Conflict | RocourseError]:
         """Answers requests in JSON; what it promises is on disk when it returns.
 
         A request that cannot be answered gets its error, and does not keep others from theirs.
         """
+        drafts = self._drafts(questions)
+        good = [draft for draft in drafts if isinstance(draft, Draft)]
+        answers: Iterable[str | Conflict] = (draft.issue.answer for draft in good)
+        if self.ledger is not None:
+            answers = self.ledger.issue([draft.issue for draft in good])
+        self.metrics.batch([decision for draft in good for decision in draft.decisions])
+        kept = iter(answers)
+        return [next(kept) if isinstance(draft, Draft) else draft for draft in drafts]
+
+    @property
+    def prompt_rows(self) -> int:
+        """How many rows are answered within a moment: none, where a server has to confirm."""
+        prompt = self.ledger is None or self.ledger.is_file
+        return self.decider.prompt_rows if prompt else 0
+
+    def _drafts(self, questions: Sequence[Question]) -> list["Draft | RocourseError"]:
         try:
-            return [*self._answer(questions)]
-        except LedgerError:
-            # Of the database, not of a request.
-            raise
+            return [*self._draft(questions)]
         except RocourseError as error:
             if len(questions) == 1:
                 return [error]
-            return [answer for asked in questions for answer in self.answer([asked])]
+            return [draft for asked in questions for draft in self._drafts([asked])]
 
-    def _answer(self, questions: Sequence[Question]) -> list[str | Conflict]:
+    def _draft(self, questions: Sequence[Question]) -> Iterator["Draft"]:
         decider, now = self.decider, datetime.now(UTC)
-        made = decider.decide([row for asked in questions for row in asked.rows])
-        decisions = iter(made)
-        issues = []
+        made = iter(decider.decide([row for asked in questions for row in asked.rows]))
         for asked in questions:
+            decisions = list(islice(made, len(asked.rows)))
             documents, promises = [], []
-            for row, subject in zip(asked.rows, asked.subjects, strict=True):
-                decision = next(decisions)
+            for row, subject, decision in zip(asked.rows, asked.subjects, decisions, strict=True):
                 promise = self._promise(decider, row, subject, decision, now)
                 documents.append(_document(decider, subject, decision, promise))
                 promises += [promise] if promise else []
             text = json.dumps({"model": decider.digest, "decisions": documents}, ensure_ascii=False)
-            issues.append(self._issue(asked, promises, text))
-        answers: list[str | Conflict] = [issue.answer for issue in issues]
-        if self.ledger is not None:
-            answers = self.ledger.issue(issues)
-        self.metrics.batch(made)
-        return answers
+            yield Draft(self._issue(asked, promises, text), decisions)
 
     def redeem(self, id: str, presented: Row) -> dict[str, Any]:
         """Judges a row that returns with a promise, and records what comes of it.
@@ -203,11 +222,20 @@ class Desk:
                 f"A promise must be redeemed in time, but this one expired at "
                 f"{promise.expires_at:%Y-%m-%d}; ask for a new decision."
             )
-        if set(promise.row) != set(decider.schema.names):
+        if promise.desired != decider.favourable or not (
+            self._takes(promise.row) and self._takes(promise.recourse)
+        ):
             raise SettledPromise(
-                "A promise must be of the features that the model in service knows, but this one "
-                "is of others; ask for a new decision."
+                "A promise must be of the features, categories and class that the model in service "
+                "knows, but this one is of others; ask for a new decision."
             )
+
+    def _takes(self, row: Row) -> bool:
+        try:
+            self.row.model_validate(row)
+        except ValidationError:
+            return False
+        return True
 
 
 def _document(

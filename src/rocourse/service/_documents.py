@@ -187,6 +187,57 @@ class ReloadAnswer(BaseModel):
     changed: bool
 
 
+class Tally(BaseModel):
+    """How many promises a model honours, and what share that may be of promises like them."""
+
+    judged: int
+    honoured: int
+    unreadable: int = Field(description="Rows that the model does not know; not honoured.")
+    share: Share | None = Field(description="null if none was judged.")
+    low: Share | None = Field(description="Of the interval of 95% confidence.")
+    high: Share | None
+
+
+class IssuerTally(Tally):
+    """Promises of one model."""
+
+    issuer: str = Field(description="Digest of the model that promised.")
+
+
+class AgeTally(Tally):
+    """Promises of one age."""
+
+    days: str = Field(examples=["0-30"])
+
+
+class BrokenAnswer(BaseModel):
+    """A promise that a model would break."""
+
+    id: str
+    issued_at: datetime
+    issuer: str
+    margin: float | None = Field(description="Of the log-odds; below 0 for a row that is refused.")
+    probability: Share | None
+
+
+class AuditedModel(Tally):
+    """A model, and how open promises fare before it."""
+
+    digest: str
+    name: str
+    by_issuer: list[IssuerTally]
+    by_age: list[AgeTally]
+    broken: list[BrokenAnswer] = Field(description="The worst of them.")
+
+
+class AuditAnswer(BaseModel):
+    """How open promises fare, the model in service first."""
+
+    at: datetime
+    promises: dict[str, int] = Field(description="Number by status.")
+    models: list[AuditedModel]
+
+
 class Health(BaseModel):
     """Whether the service is well."""
 

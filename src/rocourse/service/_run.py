@@ -1,15 +1,20 @@
 """Running the service: one process, until it is told to stop."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 
 from rocourse.errors import ConfigError, RocourseError
+from rocourse.schema import ClippedWarning
 from rocourse.service._app import create_app
 from rocourse.service._desk import Desk
 from rocourse.service._settings import Settings
@@ -30,9 +35,13 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
     Raises:
         RocourseError: The model, the ledger or the keys cannot be read, or the address is taken.
     """
+    # For all threads, once and for all: numbers out of range are clipped, and a warning that nobody
+    # reads would quote them.
+    warnings.simplefilter("ignore", ClippedWarning)
     listener = _listen(settings)
     with listener:
         app = create_app(settings)
+        _spare_the_collector()
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -43,7 +52,30 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
             proxy_headers=False,
         )
         server = uvicorn.Server(config)
-        asyncio.run(_until_stopped(server, listener, app.state.desk, on_ready))
+        # uvloop, where it is installed.
+        factory = config.get_loop_factory()
+        with _told_to_stop(server), asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(_until_stopped(server, listener, app.state.desk, on_ready))
+
+
+@contextmanager
+def _told_to_stop(server: uvicorn.Server) -> Iterator[None]:
+    """Has SIGINT and SIGTERM stop a server and nothing else.
+
+    The server handles them itself, but when it has stopped it raises them once more, for whoever
+    handled them before. By default, that is the end of a process that has failed; who stops when
+    told to has not.
+    """
+
+    def stop(_: int, __: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _until_stopped(
@@ -76,6 +108,12 @@ def _reload(desk: Desk) -> None:
         log.error("the model in service stays: %s", error)
     else:
         log.info("model %s is in service, after %s", done["digest"][:12], done["before"][:12])
+
+
+def _spare_the_collector() -> None:
+    """What was loaded lasts; searching it for garbage again and again would only delay answers."""
+    gc.collect()
+    gc.freeze()
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rocourse.errors import ConfigError
 
+_LONGEST = timedelta(days=36_500)
+
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -47,9 +49,10 @@ class Settings:
                 "API keys, but no file of keys was given; make one with `rocourse keys add`, or "
                 "listen at 127.0.0.1."
             )
-        if self.valid_for <= timedelta(0):
+        if not timedelta(0) < self.valid_for <= _LONGEST:
             raise ConfigError(
-                f"A promise must bind for some time, but got {self.valid_for}; give at least a day."
+                f"A promise must bind for some time, of at most {_LONGEST.days} days, but got "
+                f"{self.valid_for}; give a day or more."
             )
         for name in ("most_rows", "most_bytes", "rate"):
             if getattr(self, name) <= 0:

@@ -1,0 +1,101 @@
+"""Requests for decisions, read by hand.
+
+They are what a service is asked for most. FastAPI would look up parameters, keys and body one by
+one, which takes as long as the decision itself; here they are read in one go, and described to
+OpenAPI by the same Pydantic model that they are checked with.
+"""
+
+import re
+from typing import Any
+
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
+
+from rocourse.service import _documents as documents
+from rocourse.service._desk import Question
+from rocourse.service._rows import plain_row
+
+_KEY = r"^[!-~]{1,255}$"
+_KNOWN_KEY = re.compile(_KEY)
+_REFERENCE = "#/components/schemas/{model}"
+
+
+class Asking:
+    """Reads the questions of requests.
+
+    Args:
+        row: What a row must look like.
+        most_rows: Rows of one request.
+        example: A row.
+    """
+
+    def __init__(self, row: type[BaseModel], most_rows: int, example: dict[str, Any]) -> None:
+        applicant = documents.Applicant[row]  # type: ignore[valid-type]
+        self._model = create_model(
+            "DecisionsRequest",
+            __base__=documents.DecisionsRequest[row],  # type: ignore[valid-type]
+            applicants=(list[applicant], Field(min_length=1, max_length=most_rows)),
+        )
+        self._reader = TypeAdapter(self._model)
+        self._example = {"applicants": [{"row": example, "subject": "A-1017"}]}
+
+    async def read(self, request: Request, caller: str) -> Question:
+        """What a request asks for.
+
+        Raises:
+            RequestValidationError: The request is not as it must be.
+            HTTPException: The body is not JSON.
+        """
+        key = request.headers.get("idempotency-key")
+        if key is not None and not _KNOWN_KEY.fullmatch(key):
+            raise HTTPException(
+                422, "The Idempotency-Key must be 1 to 255 visible ASCII characters."
+            )
+        try:
+            applicants = self._reader.validate_python(await _content(request)).applicants
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False, include_context=False)
+            raise RequestValidationError(
+                [{**fault, "loc": ("body", *fault["loc"])} for fault in found]
+            ) from None
+        return Question(
+            [plain_row(applicant.row) for applicant in applicants],
+            [applicant.subject for applicant in applicants],
+            key,
+            caller,
+        )
+
+    def description(self) -> dict[str, Any]:
+        """What OpenAPI is told."""
+        schema = self._model.model_json_schema(ref_template=_REFERENCE)
+        parts = schema.pop("$defs")
+        # The row is described with the redemptions; the applicant is only here.
+        (applicant,) = (part for name, part in parts.items() if name.startswith("Applicant"))
+        schema["properties"]["applicants"]["items"] = applicant
+        return {
+            "parameters": [
+                {
+                    "name": "idempotency-key",
+                    "in": "header",
+                    "required": False,
+                    "schema": {"type": "string", "pattern": _KEY},
+                    "description": "A request that is sent again with its key is answered as "
+                    "before, and promises nothing twice.",
+                }
+            ],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": schema, "example": self._example}},
+            },
+        }
+
+
+async def _content(request: Request) -> Any:
+    if not await request.body():
+        raise HTTPException(422, "The body must be there, but it is empty.")
+    try:
+        return await request.json()
+    # Not only of JSON's: Python reads no whole number of thousands of digits.
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, "The body must be JSON, but it cannot be read as JSON.") from error

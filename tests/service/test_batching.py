@@ -1,0 +1,230 @@
+"""Requests that arrive together, and share a batch."""
+
+import asyncio
+import threading
+
+import pytest
+
+from rocourse.service._batching import Batcher, Busy
+
+
+class Desk:
+    """Answers batches with what was asked, twice; only when it is let."""
+
+    def __init__(self, *, held=False):
+        self.batches, self.threads = [], set()
+        self.started, self.go = threading.Event(), threading.Event()
+        if not held:
+            self.go.set()
+
+    def answer(self, requests):
+        self.started.set()
+        assert self.go.wait(10)
+        self.batches.append(list(requests))
+        self.threads.add(threading.get_ident())
+        return [_answer(request) for request in requests]
+
+
+def _answer(request):
+    if isinstance(request, BaseException):
+        raise request
+    if request == "bad":
+        return ValueError("bad")
+    return request * 2
+
+
+def make(desk, *, most=8, most_waiting=1000, weigh=lambda _: 1):
+    return Batcher(desk.answer, weigh, most=most, most_waiting=most_waiting)
+
+
+async def started(desk):
+    """Waits until the first batch is in the thread."""
+    while not desk.started.is_set():
+        await asyncio.sleep(0.001)
+
+
+async def settled():
+    """Lets what can go on go on."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_every_request_gets_its_own_answer_in_order():
+    desk = Desk()
+
+    async def main():
+        batcher = make(desk)
+        answers = await asyncio.gather(*(batcher.ask(i) for i in range(30)))
+        await batcher.close()
+        return answers
+
+    assert asyncio.run(main()) == [2 * i for i in range(30)]
+    assert [request for batch in desk.batches for request in batch] == list(range(30))
+    assert max(map(len, desk.batches)) == 8
+    assert len(desk.threads) == 1
+    assert threading.get_ident() not in desk.threads
+
+
+def test_a_request_that_comes_alone_does_not_wait():
+    desk = Desk()
+
+    async def main():
+        batcher = make(desk)
+        for i in range(3):
+            assert await asyncio.wait_for(batcher.ask(i), 5) == 2 * i
+        await batcher.close()
+
+    asyncio.run(main())
+    assert desk.batches == [[0], [1], [2]]
+
+
+def test_requests_gather_while_a_batch_is_computed():
+    desk = Desk(held=True)
+
+    async def main():
+        batcher = make(desk)
+        first = asyncio.create_task(batcher.ask(0))
+        await started(desk)
+        others = [asyncio.create_task(batcher.ask(i)) for i in range(1, 6)]
+        await settled()
+        desk.go.set()
+        answers = await asyncio.gather(first, *others)
+        await batcher.close()
+        return answers
+
+    assert asyncio.run(main()) == [0, 2, 4, 6, 8, 10]
+    assert desk.batches == [[0], [1, 2, 3, 4, 5]]
+
+
+def test_a_heavy_request_is_a_batch_of_its_own_and_nobody_overtakes():
+    desk = Desk(held=True)
+
+    async def main():
+        batcher = make(desk, weigh=lambda request: request, most=8)
+        tasks = [asyncio.create_task(batcher.ask(1))]
+        await started(desk)
+        tasks += [asyncio.create_task(batcher.ask(weight)) for weight in (3, 5, 1, 50, 2, 7)]
+        await settled()
+        desk.go.set()
+        answers = await asyncio.gather(*tasks)
+        await batcher.close()
+        return answers
+
+    assert asyncio.run(main()) == [2, 6, 10, 2, 100, 4, 14]
+    assert desk.batches == [[1], [3, 5], [1], [50], [2], [7]]
+
+
+def test_an_answer_that_is_an_error_is_raised_to_its_own_request():
+    desk = Desk()
+
+    async def main():
+        batcher = make(desk)
+        answers = await asyncio.gather(
+            *(batcher.ask(request) for request in (1, "bad", 2)), return_exceptions=True
+        )
+        await batcher.close()
+        return answers
+
+    one, error, two = asyncio.run(main())
+    assert (one, two) == (2, 4)
+    assert isinstance(error, ValueError)
+    assert len(desk.batches) == 1
+
+
+def test_an_error_of_the_batch_is_raised_to_all_of_it_and_to_no_other():
+    desk = Desk()
+
+    async def main():
+        batcher = make(desk, most=3)
+        answers = await asyncio.gather(
+            *(batcher.ask(request) for request in (1, KeyError("all"), 2, 3)),
+            return_exceptions=True,
+        )
+        # It goes on.
+        answers.append(await batcher.ask(4))
+        await batcher.close()
+        return answers
+
+    *failed, three, four = asyncio.run(main())
+    assert [type(error) for error in failed] == [KeyError] * 3
+    assert (three, four) == (6, 8)
+
+
+def test_too_much_that_waits_is_refused():
+    desk = Desk(held=True)
+
+    async def main():
+        batcher = make(desk, weigh=lambda request: request, most_waiting=10)
+        tasks = [asyncio.create_task(batcher.ask(1))]
+        await started(desk)
+        # The first of those that wait is taken in whatever it weighs.
+        tasks += [asyncio.create_task(batcher.ask(weight)) for weight in (6, 4)]
+        await settled()
+        with pytest.raises(Busy):
+            await batcher.ask(1)
+        desk.go.set()
+        await asyncio.gather(*tasks)
+        # What was answered weighs no more.
+        assert await batcher.ask(10) == 20
+        await batcher.close()
+
+    asyncio.run(main())
+    assert desk.batches == [[1], [6], [4], [10]] or desk.batches == [[1], [6, 4], [10]]
+
+
+def test_a_request_that_alone_is_too_heavy_is_taken_when_nobody_waits():
+    async def main():
+        batcher = make(Desk(), weigh=lambda request: request, most_waiting=10)
+        assert await batcher.ask(1000) == 2000
+        await batcher.close()
+
+    asyncio.run(main())
+
+
+def test_closing_answers_what_is_waiting():
+    desk = Desk(held=True)
+
+    async def main():
+        batcher = make(desk, most=2)
+        tasks = [asyncio.create_task(batcher.ask(i)) for i in range(5)]
+        await started(desk)
+        closing = asyncio.create_task(batcher.close())
+        await settled()
+        assert not closing.done()
+        desk.go.set()
+        await asyncio.wait_for(closing, 5)
+        return await asyncio.gather(*tasks)
+
+    assert asyncio.run(main()) == [0, 2, 4, 6, 8]
+    assert not [t for t in threading.enumerate() if t.ident in desk.threads]
+
+
+def test_closing_an_idle_one_is_quick():
+    async def main():
+        await make(Desk()).close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("leaver", [2, "bad"])
+def test_who_leaves_is_answered_for_nobody_and_keeps_nobody(leaver):
+    desk = Desk(held=True)
+
+    async def main():
+        batcher = make(desk)
+        first = asyncio.create_task(batcher.ask(1))
+        await started(desk)
+        leaving, staying = (asyncio.create_task(batcher.ask(i)) for i in (leaver, 3))
+        await settled()
+        # One while its batch is computed, one while it waits.
+        first.cancel()
+        leaving.cancel()
+        await settled()
+        desk.go.set()
+        assert await asyncio.wait_for(staying, 5) == 6
+        assert first.cancelled() and leaving.cancelled()
+        await batcher.close()
+
+    asyncio.run(main())
+    # Their requests were seen through: a promise may have been written by then.
+    assert desk.batches == [[1], [leaver, 3]]
