@@ -1,7 +1,7 @@
 """The service as an ASGI application."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any
@@ -30,6 +30,7 @@ from rocourse.service._asking import Asking
 from rocourse.service._audits import Auditor
 from rocourse.service._batching import Batcher, Busy
 from rocourse.service._desk import Desk, Question, promise_document
+from rocourse.service._express import Express, Stop
 from rocourse.service._guards import Guards, RateLimit, problem
 from rocourse.service._keys import KeyRing, Role
 from rocourse.service._metrics import CONTENT_TYPE_LATEST
@@ -43,6 +44,7 @@ _MOST_ROWS_AT_ONCE = 256
 # In whole requests' worth of rows: what may wait before more is refused.
 _MOST_WAITING = 4
 
+_DECISIONS = "/v1/decisions"
 Responses = dict[int | str, dict[str, Any]]
 _PROBLEMS: Responses = {
     status: {"model": documents.Problem, "description": description}
@@ -101,9 +103,11 @@ def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
     app.router.route_class = StrictRoute
     app.state.desk = desk
     _handle_failures(app)
-    _add_routes(app, settings, desk, batcher, ring)
+    decide = _add_routes(app, settings, desk, batcher, ring)
     _add_page(app)
     names = {*LOOPBACK, settings.host, *settings.hosts}
+    stop = Stop(_DECISIONS, "POST", decide)
+    app.add_middleware(Express, stop=stop, handlers=app.exception_handlers)
     app.add_middleware(Guards, most_bytes=settings.most_bytes, hosts=names, metrics=desk.metrics)
     return app
 
@@ -114,7 +118,8 @@ def _add_routes(
     desk: Desk,
     batcher: Batcher[Question, str | Conflict],
     ring: KeyRing | None,
-) -> None:
+) -> Callable[[Request], Awaitable[Response]]:
+    """Adds all routes; gives the endpoint that decides."""
     access = Access(ring, RateLimit(settings.rate))
     allow = access.allow
     auditor = Auditor(desk)
@@ -128,7 +133,7 @@ def _add_routes(
     )
 
     @app.post(
-        "/v1/decisions",
+        _DECISIONS,
         response_model=documents.DecisionsAnswer,
         responses=_CONFLICT,
         openapi_extra=asking.description() | SECURED,
@@ -212,6 +217,8 @@ def _add_routes(
     async def metrics() -> Response:
         """Counters for Prometheus."""
         return Response(desk.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    return decide
 
 
 def _ledger(desk: Desk) -> Ledger:
