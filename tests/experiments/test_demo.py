@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from rocourse import datasets
+from rocourse.artifacts import load
 from rocourse.errors import ConfigError, OutputError
 from rocourse.experiments import DEMO, PAPER, load_demo, options_for, run_demo
 from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
@@ -39,7 +40,8 @@ def small_run(tmp_path_factory):
 
 def test_demo_writes_result_report_and_figures(small_run):
     out, result, _ = small_run
-    assert {path.name for path in out.iterdir()} == {"result.json", "report.html", "figures"}
+    written = {"result.json", "report.html", "figures", "model"}
+    assert {path.name for path in out.iterdir()} == written
     assert json.dumps(load_demo(out).to_dict()) == json.dumps(result.to_dict())
     assert result.command == "rocourse demo --seed 3"
     assert [method.name for method in result.methods] == ["counternet", "rocoursenet"]
@@ -215,3 +217,10 @@ def test_no_more_than_five_samples_are_taken():
 
 def test_samples_may_be_none():
     assert choose_samples(trial([60], [50], issuer=SHORT, judge=SHORT)) == ()
+
+
+def test_the_adviser_is_kept_with_its_witnesses(small_run):
+    out, result, _ = small_run
+    model = load(out / "model")
+    assert model.method == result.methods[-1].name
+    assert len(model.witnesses_) == 8
