@@ -11,10 +11,7 @@ from rocourse.service._reading import StrictRequest
 
 
 class Stop(NamedTuple):
-    """What takes requests the short way.
-
-    It is called route's `path` by logs and metrics, as where FastAPI found the way.
-    """
+    """What takes requests the short way; logs and metrics read its `path`, as of any route."""
 
     path: str
     method: str
