@@ -228,3 +228,22 @@ def test_who_leaves_is_answered_for_nobody_and_keeps_nobody(leaver):
     asyncio.run(main())
     # Their requests were seen through: a promise may have been written by then.
     assert desk.batches == [[1], [leaver, 3]]
+
+
+def test_light_batches_need_no_thread_for_as_long_as_they_are_light():
+    light, threads = [1], []
+
+    def answer(requests):
+        threads.append(threading.current_thread() is threading.main_thread())
+        return requests
+
+    async def ask():
+        batcher = Batcher(answer, lambda _: 1, most=1, most_waiting=10, light=lambda: light[0])
+        await batcher.ask("a")
+        # Another model took over, which takes longer.
+        light[0] = 0
+        await batcher.ask("b")
+        await batcher.close()
+
+    asyncio.run(ask())
+    assert threads == [True, False]

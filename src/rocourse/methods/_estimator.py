@@ -354,16 +354,16 @@ class RecourseClassifier(LearnedState, ClassifierMixin, BaseEstimator, ABC):  # 
 
     def _retrain(self, rows: Rows, labels: np.ndarray, seed: int) -> Predictor:
         """A model like the one that predicts, of other rows."""
-        plan = TrainingPlan("predictor", self._network_config(), self._schedule())
+        assert self.predictor_ is not None  # only a network of ours is trained anew
+        plan = TrainingPlan("predictor", self._network_config(self.predictor_), self._schedule())
         return train(rows, labels, len(self.classes_), self._constraints, plan, seed=seed).predictor
 
-    def _network_config(self) -> PredictorConfig:
-        """The configuration of the network that predicts, which may be that of a model given."""
-        assert self.predictor_ is not None  # only a network of ours is trained anew
+    def _network_config(self, predictor: Predictor) -> PredictorConfig:
+        """How to train such a network: one of a model that was given may have other widths."""
         return replace(
             self._predictor_config(),
-            encoder=self.predictor_.encoder.widths,
-            head=self.predictor_.head.widths,
+            encoder=predictor.encoder.widths,
+            head=predictor.head.widths,
         )
 
     def _keep_history(self, history: list[EpochRecord], best_epoch: int) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from rocourse.errors import ConfigError
 from rocourse.methods._config import (
-    PredictorConfig,
     require_count,
     require_number,
     require_share,
@@ -18,7 +17,7 @@ from rocourse.methods._estimator import RecourseClassifier
 from rocourse.methods._panel import exact_panel, make_edits, make_panel, train_members
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._search_estimator import SearchMethod
-from rocourse.methods._shifted_rows import ShiftConfig
+from rocourse.methods._shifted_rows import USUAL_SHIFT, ShiftConfig
 from rocourse.methods._steady import SteadyConfig, train_steadily
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan
 from rocourse.methods.search import Edits, Panel, Space, panel_recourses
@@ -48,16 +47,20 @@ class RoCoursePanel(SearchMethod):
         "`classes_`. The price of robustness: higher costs more.",
     )
     noise: float = param(
-        default=0.1, doc="How far numbers shift at most, as a share of their range."
+        default=USUAL_SHIFT.noise, doc="How far numbers shift at most, as a share of their range."
     )
-    flip: float = param(default=0.05, doc="The share of categories that are redrawn.")
+    flip: float = param(default=USUAL_SHIFT.flip, doc="The share of categories that are redrawn.")
     scramble: float = param(
-        default=0.0,
+        default=USUAL_SHIFT.scramble,
         doc="The probability that a member does without a categorical column. For shifts in which "
         "codes change their meaning.",
     )
-    tilt: float = param(default=0.5, doc="How unequally rows are drawn by their features.")
-    label_tilt: float = param(default=0.3, doc="How unequally rows are drawn by their class.")
+    tilt: float = param(
+        default=USUAL_SHIFT.tilt, doc="How unequally rows are drawn by their features."
+    )
+    label_tilt: float = param(
+        default=USUAL_SHIFT.label_tilt, doc="How unequally rows are drawn by their class."
+    )
     worth: float = param(
         default=0.01,
         doc="How much of the panel's consent, from 0 to 1, a unit of cost has to buy; edits that "
@@ -173,7 +176,7 @@ class RoCoursePanel(SearchMethod):
             rows,
             labels,
             self._constraints,
-            TrainingPlan("predictor", self._panel_config(networks[0]), self._schedule()),
+            TrainingPlan("predictor", self._network_config(networks[0]), self._schedule()),
             replace(self._steady(), committee=len(networks)),
             members=self.members,
             shift=self._shift(),
@@ -225,14 +228,6 @@ class RoCoursePanel(SearchMethod):
         _, edits = _unnamed(self.learned_)
         twin.learned_ = _named(exact_panel([[predictor] for predictor in known]), edits)
         return twin
-
-    def _panel_config(self, predictor: Predictor) -> PredictorConfig:
-        # A model that was given may have other widths than ours.
-        return replace(
-            self._predictor_config(),
-            encoder=predictor.encoder.widths,
-            head=predictor.head.widths,
-        )
 
     def _needs_labels(self) -> bool:
         return True

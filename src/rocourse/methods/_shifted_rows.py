@@ -39,6 +39,10 @@ class ShiftConfig:
         require_part("evenness", self.evenness)
 
 
+USUAL_SHIFT = ShiftConfig(noise=0.1, flip=0.05, scramble=0.0, tilt=0.5, label_tilt=0.3)
+"""What a year may do to rows, unless told otherwise."""
+
+
 def shift_rows(
     rows: Rows,
     labels: np.ndarray,

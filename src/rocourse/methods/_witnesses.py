@@ -12,13 +12,11 @@ import numpy as np
 from jax import Array
 
 from rocourse.methods._inference import bound, in_blocks
-from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
+from rocourse.methods._shifted_rows import USUAL_SHIFT, shift_rows
 from rocourse.networks import Predictor, probabilities
 from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import expand
 
-# What a year may do to rows: the panel's defaults, which is what recourses are trained against.
-_SHIFT = ShiftConfig(noise=0.1, flip=0.05, scramble=0.0, tilt=0.5, label_tilt=0.3)
 # Apart from the seeds of training and of a panel, which start from the model's own.
 _STREAM = 0x57495433
 
@@ -49,7 +47,7 @@ def train_witnesses(
     rng = np.random.default_rng([seed, _STREAM])
     witnesses = []
     for _ in range(count):
-        shifted, shifted_labels = shift_rows(rows, labels, n_classes, layout, _SHIFT, rng)
+        shifted, shifted_labels = shift_rows(rows, labels, n_classes, layout, USUAL_SHIFT, rng)
         witnesses.append(retrain(shifted, shifted_labels, int(rng.integers(2**31))))
     return witnesses
 

@@ -19,16 +19,19 @@ _SAFE_STEPS, _MARGIN = 1e9, 1e-6
 
 def describe_changes(feature: Feature, before: pd.Series, after: pd.Series) -> list[str]:
     """Changes in the applicant's terms, one for each pair of values: `Duration: 48 → 24 months`."""
-    unit = f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
+    unit = _unit(feature)
     pairs = zip(_in_words(feature, before), _in_words(feature, after), strict=True)
     return [f"{feature.name}: {old} → {new}{unit}" for old, new in pairs]
 
 
 def describe_change(feature: Feature, before: Any, after: Any) -> str:
     """One change, as `describe_changes` puts it."""
-    unit = f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
     old, new = (_in_word(feature, value) for value in (before, after))
-    return f"{feature.name}: {old} → {new}{unit}"
+    return f"{feature.name}: {old} → {new}{_unit(feature)}"
+
+
+def _unit(feature: Feature) -> str:
+    return f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
 
 
 def _in_word(feature: Feature, value: Any) -> str:
@@ -46,10 +49,8 @@ def _decimals(feature: Continuous) -> int:
 
 def _in_words(feature: Feature, values: pd.Series) -> list[str]:
     """The labels of categories, or numbers at the precision that their range asks for."""
-    if isinstance(feature, Categorical):
-        return _each_distinct(values, lambda value: _category(feature, value))
-    if feature.integer:
-        return _each_distinct(values, lambda value: str(int(value)))
+    if isinstance(feature, Categorical) or feature.integer:
+        return _each_distinct(values, lambda value: _in_word(feature, value))
     return _numbers(np.asarray(values, dtype=np.float64), _decimals(feature))
 
 

@@ -79,11 +79,11 @@ def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None
 
 
 def _check_content_type(request: Request) -> None:
-    if request.method != "POST" or request.headers.get("content-length", "") == "0":
+    headers = request.headers
+    if request.method != "POST" or headers.get("content-length") == "0":
         return
-    if "content-type" not in request.headers and "transfer-encoding" not in request.headers:
-        if "content-length" not in request.headers:
-            return
-    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if not any(name in headers for name in ("content-type", "content-length", "transfer-encoding")):
+        return
+    kind = headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json":
         raise HTTPException(415, "A body must be application/json, but this one is not.")

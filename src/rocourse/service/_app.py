@@ -81,7 +81,7 @@ def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
         lambda asked: len(asked.rows),
         most=_MOST_ROWS_AT_ONCE,
         most_waiting=_MOST_WAITING * settings.most_rows,
-        light=desk.prompt_rows,
+        light=lambda: desk.prompt_rows,
     )
 
     @asynccontextmanager

@@ -12,7 +12,7 @@ from rocourse.artifacts import model_digest
 from rocourse.evaluation import AuditReport, Tally, audit
 from rocourse.ledger import Ledger
 from rocourse.service._decider import Decider
-from rocourse.service._desk import Desk
+from rocourse.service._desk import Desk, iso
 
 # A view, not a record: seconds old will do, and someone who reloads the page must not set the
 # service to work each time.
@@ -44,7 +44,7 @@ class Auditor:
         judges = [("in service", decider)]
         judges += [
             (path.name, _candidate(path, model_digest(path)))
-            for path in map(Path, self._desk.settings.candidates)
+            for path in self._desk.settings.candidates
         ]
         reports = [
             audit(
@@ -58,7 +58,7 @@ class Auditor:
             for name, judge in judges
         ]
         return {
-            "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "at": iso(now, "seconds"),
             "promises": ledger.counts(at=now),
             "models": [_document(report) for report in reports],
         }
@@ -80,7 +80,7 @@ def _document(report: AuditReport) -> dict[str, Any]:
         "broken": [
             {
                 "id": found.id,
-                "issued_at": found.issued_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "issued_at": iso(found.issued_at, "seconds"),
                 "issuer": found.issuer,
                 "margin": found.margin,
                 "probability": found.probability,

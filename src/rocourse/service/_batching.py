@@ -30,7 +30,8 @@ class Batcher(Generic[Asked, Answered]):
         weigh: How much of a batch a request takes up, such as its rows.
         most: The most that a batch holds; a heavier request is a batch of its own.
         most_waiting: The most that may wait.
-        light: The most of a batch that is answered within a moment, and so without a thread.
+        light: Gives the most of a batch that is answered within a moment, and so without a thread;
+            asked for every batch, since the answer may change.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Batcher(Generic[Asked, Answered]):
         *,
         most: int,
         most_waiting: int,
-        light: int = 0,
+        light: Callable[[], int] = lambda: 0,
     ) -> None:
         self._answer, self._weigh, self._light = answer, weigh, light
         self._most, self._most_waiting = most, most_waiting
@@ -81,7 +82,7 @@ class Batcher(Generic[Asked, Answered]):
             requests = [request for request, _ in batch]
             answers: Sequence[Answered | Exception]
             try:
-                if sum(map(self._weigh, requests)) <= self._light:
+                if sum(map(self._weigh, requests)) <= self._light():
                     answers = self._answer(requests)
                 else:
                     answers = await loop.run_in_executor(self._thread, self._answer, requests)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -164,7 +163,7 @@ class Desk:
         """
         with self._reloading:
             before = self._decider
-            fresh = Decider.load(Path(self.settings.model))
+            fresh = Decider.load(self.settings.model)
             if not same_questions(fresh.schema, before.schema):
                 raise ConfigError(
                     "A model that takes over must have the features, categories and target of the "
@@ -252,8 +251,8 @@ def _document(
         else {
             "status": "found" if advice.found else "not_found",
             "id": promise.id if promise else None,
-            "issued_at": _iso(promise.issued_at) if promise else None,
-            "expires_at": _iso(promise.expires_at) if promise else None,
+            "issued_at": iso(promise.issued_at) if promise else None,
+            "expires_at": iso(promise.expires_at) if promise else None,
             "probability": advice.probability,
             "cost": advice.cost,
             "changes": advice.changes,
@@ -275,11 +274,11 @@ def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:
     return {
         **document,
         "status": promise.status.value,
-        "issued_at": _iso(promise.issued_at),
-        "expires_at": _iso(promise.expires_at),
+        "issued_at": iso(promise.issued_at),
+        "expires_at": iso(promise.expires_at),
         "history": [
             {
-                "at": _iso(event.at),
+                "at": iso(event.at),
                 "status": event.status.value,
                 "model": event.model,
                 "detail": event.detail,
@@ -289,5 +288,6 @@ def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def iso(moment: datetime, timespec: str = "milliseconds") -> str:
+    """A time in UTC, as JSON has it."""
+    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
