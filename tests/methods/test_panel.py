@@ -1,6 +1,7 @@
 """The panel: shifted rows, margins, and what its recourses are worth."""
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,14 @@ def random_rows(n, seed=0):
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, 3, n), rng.integers(0, 2, n)], axis=1)
     return Rows(rng.random((n, 2)).astype(np.float32), codes.astype(LAYOUT.category_dtype))
+
+
+def with_codes(codes):
+    """Random rows, but for the first categorical feature."""
+    rows = random_rows(len(codes))
+    columns = rows.categories.copy()
+    columns[:, 0] = codes
+    return Rows(rows.continuous, columns)
 
 
 def shifted(rows, labels, seed=0, **options):
@@ -63,6 +72,30 @@ def test_classes_are_drawn_as_evenly_as_asked_for(evenness):
     assert drawn.mean() == pytest.approx(counts[1] / counts.sum(), abs=0.015)
 
 
+@pytest.mark.parametrize("novelty", [0.0, 0.6, 1.0])
+def test_redrawn_categories_are_as_new_as_asked_for(novelty):
+    # The first column has three categories, of which the rows have one.
+    rows = with_codes(np.full(9000, 2))
+    drawn, _ = shifted(rows, np.arange(9000) % 2, flip=0.5, novelty=novelty)
+    shares = np.bincount(drawn.categories[:, 0], minlength=3) / 9000
+    np.testing.assert_allclose(shares[:2], 0.5 * novelty / 3, atol=0.02)
+
+
+def test_ordered_categories_move_to_their_neighbours_only():
+    layout = Layout(0, (20, 20))
+    rng = np.random.default_rng(0)
+    codes = np.stack([np.full(2000, 10), np.full(2000, 1)], axis=1).astype(layout.category_dtype)
+    rows, labels = Rows(np.empty((2000, 0), np.float32), codes), np.arange(2000) % 2
+    config = ShiftConfig(**STILL, jitter=0.15, ordered=(True, True))
+    drawn, _ = shift_rows(rows, labels, 2, layout, config, rng)
+    # Three of twenty categories to either side, and never past the end.
+    assert np.unique(drawn.categories[:, 0]).tolist() == [7, 8, 9, 10, 11, 12, 13]
+    assert np.unique(drawn.categories[:, 1]).tolist() == [0, 1, 2, 3, 4]
+    unordered = replace(config, ordered=(False, True))
+    drawn, _ = shift_rows(rows, labels, 2, layout, unordered, rng)
+    assert np.unique(drawn.categories[:, 0]).tolist() == [10]
+
+
 def test_a_label_tilt_changes_how_frequent_the_classes_are():
     rows, labels = random_rows(2000), np.arange(2000) % 2
     shares = [shifted(rows, labels, seed=s, label_tilt=1.0)[1].mean() for s in range(8)]
@@ -77,11 +110,10 @@ def test_rows_given_are_left_as_they_are():
 
 
 def test_edits_ask_for_usual_values_only():
-    codes = random_rows(1000).categories.copy()
-    codes[:, 0] = 0
-    codes[0, 0] = 2
-    rows = Rows(random_rows(1000).continuous, codes)
-    edits = make_edits(rows, LAYOUT, np.array([0.0, 0.1]), np.zeros(2))
+    codes = np.zeros(1000)
+    codes[0] = 2
+    rows = with_codes(codes)
+    edits = make_edits(rows, LAYOUT, np.array([0.0, 0.1]), np.zeros(2), rarest=0.0)
     numbers = edits.value[edits.feature == 0]
     low, high = np.quantile(rows.continuous[:, 0], [0.01, 0.99])
     assert numbers.min() >= low - 1e-6 and numbers.max() <= high + 1e-6
@@ -91,6 +123,34 @@ def test_edits_ask_for_usual_values_only():
     assert (whole.min().round(), whole.max().round()) == (1, 9)
     # The category of a single row, and the one that no row has, are not asked for.
     assert edits.column[edits.feature == 2].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("rarest", "asked"), [(0.0, [2, 3, 4]), (0.05, [2, 4]), (0.2, [4]), (0.95, [4])]
+)
+def test_rare_categories_are_not_asked_for(rarest, asked):
+    rows = with_codes(np.repeat([0, 1, 2], [100, 40, 860]))
+    edits = make_edits(rows, LAYOUT, np.zeros(2), np.zeros(2), rarest=rarest)
+    # The columns of the feature's categories follow those of the two numbers. The most frequent one
+    # is asked for even if no category is frequent enough.
+    assert edits.column[edits.feature == 2].tolist() == asked
+
+
+def test_models_make_little_of_categories_that_few_rows_have():
+    frame = make_loans(600, seed=0)
+    # The region means nothing, but by chance all that come from abroad are of one class.
+    few = frame.index[frame["grade"] == 0][:12]
+    frame.loc[few, "region"] = "abroad"
+    rows = make_loans(200, seed=9).drop(columns="grade")
+
+    def effect(novelty):
+        model = fit(RoCoursePanel, frame, epochs=30, members=1, blur_flip=0.3, novelty=novelty)
+        home, away = (
+            model.predict_proba(rows.assign(region=region))[:, 1] for region in ("north", "abroad")
+        )
+        return np.abs(away - home).mean()
+
+    assert effect(1.0) < 0.5 * effect(0.0)
 
 
 def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loans):
@@ -134,6 +194,9 @@ def test_each_class_may_be_asked_for_with_a_typicality_of_its_own(loans):
         {"committee": 0},
         {"copies": -1},
         {"evenness": -0.5},
+        {"novelty": 1.5},
+        {"rarest": 1.0},
+        {"jitter": -0.1},
         {"balance": 1.5},
     ],
 )

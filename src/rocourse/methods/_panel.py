@@ -20,8 +20,7 @@ _MOST_DRAWS = 3
 _LEAST_MARGIN = 0.05
 # Numbers that edits choose from, as quantiles of the training rows.
 _QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-# Rarer categories than this are not asked for: what a model has learned of them is chance.
-_LEAST_FREQUENCY = 0.002
+# Categories of fewer rows are not asked for: what a model has learned of them is chance.
 _LEAST_ROWS = 5
 # Encoded values are float32: a whole number need not be one to the last digit.
 _ROUNDING = 1e-3
@@ -108,7 +107,9 @@ def exact_panel(members: list[list[Predictor]]) -> Panel:
     return Panel(weights, biases, margins)
 
 
-def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray) -> Edits:
+def make_edits(
+    rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray, *, rarest: float
+) -> Edits:
     """The values that training rows have: quantiles of numbers, categories that are not too rare.
 
     Args:
@@ -117,6 +118,7 @@ def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray
         steps: Of each number, the distance between whole numbers in encoded units; 0 where any
             value goes.
         firsts: The least whole number of each, in encoded units.
+        rarest: The least share of the rows that a category must have.
     """
     low, high = np.quantile(rows.continuous, (0.01, 0.99), axis=0)
     edits: list[tuple[int, int, float]] = []
@@ -130,7 +132,9 @@ def make_edits(rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray
         edits += [(i, i, float(value)) for value in np.unique(values.astype(np.float32))]
     for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
         counts = np.bincount(codes, minlength=group.stop - group.start)
-        usual = np.flatnonzero(counts >= max(_LEAST_ROWS, _LEAST_FREQUENCY * len(rows)))
+        # The most frequent one can be asked for, however many there are.
+        least = min(max(_LEAST_ROWS, rarest * len(rows)), counts.max())
+        usual = np.flatnonzero(counts >= least)
         edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
     feature, column, value = zip(*edits, strict=True)
     return Edits(

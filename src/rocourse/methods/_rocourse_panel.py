@@ -22,7 +22,7 @@ from rocourse.methods._steady import SteadyConfig, train_steadily
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan
 from rocourse.methods.search import Edits, Panel, Space, panel_recourses
 from rocourse.networks import Predictor, join
-from rocourse.schema import Rows
+from rocourse.schema import Rows, Schema
 
 
 @estimator
@@ -50,6 +50,11 @@ class RoCoursePanel(SearchMethod):
         default=USUAL_SHIFT.noise, doc="How far numbers shift at most, as a share of their range."
     )
     flip: float = param(default=USUAL_SHIFT.flip, doc="The share of categories that are redrawn.")
+    jitter: float = param(
+        default=USUAL_SHIFT.jitter,
+        doc="How far categories that are numbers shift at most, as a share of the column's "
+        "categories. For amounts that are told in steps, such as years.",
+    )
     scramble: float = param(
         default=USUAL_SHIFT.scramble,
         doc="The probability that a member does without a categorical column. For shifts in which "
@@ -65,6 +70,10 @@ class RoCoursePanel(SearchMethod):
         default=0.01,
         doc="How much of the panel's consent, from 0 to 1, a unit of cost has to buy; edits that "
         "buy less are not made.",
+    )
+    rarest: float = param(
+        default=0.002,
+        doc="The least share of the training rows that a category must have to be asked for.",
     )
     committee: int = param(
         default=3, doc="Networks of the model, whose mean logits are its own; of each member too."
@@ -83,6 +92,12 @@ class RoCoursePanel(SearchMethod):
         doc="From 0, classes of a copy as frequent as they are, to 1: all alike. For classes that "
         "are rare, or more frequent in some years than in others.",
     )
+    novelty: float = param(
+        default=0.0,
+        doc="From 0, redrawn categories as frequent as they are, to 1: all alike, so that models "
+        "make nothing of a category that they have seldom or never seen. For columns whose "
+        "categories come and go.",
+    )
     balance: float = param(
         default=1.0,
         doc="From 0, verdicts as trained, to 1: each class is given to as many training rows as "
@@ -98,6 +113,7 @@ class RoCoursePanel(SearchMethod):
         for share in self._typicalities():
             require_share("typicality", share)
         require_number("worth", self.worth, at_least=0.0)
+        require_share("rarest", self.rarest)
         self._shift()
         self._steady()
 
@@ -111,6 +127,8 @@ class RoCoursePanel(SearchMethod):
             scramble=self.scramble,
             tilt=self.tilt,
             label_tilt=self.label_tilt,
+            novelty=self.novelty,
+            jitter=self.jitter,
         )
 
     def _steady(self) -> SteadyConfig:
@@ -120,6 +138,7 @@ class RoCoursePanel(SearchMethod):
             noise=self.blur_noise,
             flip=self.blur_flip,
             evenness=self.evenness,
+            novelty=self.novelty,
             balance=self.balance,
         )
 
@@ -179,7 +198,7 @@ class RoCoursePanel(SearchMethod):
             TrainingPlan("predictor", self._network_config(networks[0]), self._schedule()),
             replace(self._steady(), committee=len(networks)),
             members=self.members,
-            shift=self._shift(),
+            shift=replace(self._shift(), ordered=_ordered(self.schema_)),
             seed=self.seed_,
         )
         layout = self.schema_.layout
@@ -191,7 +210,9 @@ class RoCoursePanel(SearchMethod):
             typicality=np.broadcast_to(self._typicalities(), len(self.classes_)).tolist(),
         )
         space = Space.from_schema(self.schema_)
-        edits = make_edits(rows, layout, np.asarray(space.step), np.asarray(space.first))
+        edits = make_edits(
+            rows, layout, np.asarray(space.step), np.asarray(space.first), rarest=self.rarest
+        )
         return _named(panel, edits)
 
     def search(self, rows: Rows, target: np.ndarray) -> Rows:
@@ -231,6 +252,15 @@ class RoCoursePanel(SearchMethod):
 
     def _needs_labels(self) -> bool:
         return True
+
+
+def _ordered(schema: Schema) -> tuple[bool, ...]:
+    """Whether each categorical feature's categories are numbers, one greater than the other."""
+    return tuple(
+        feature.kind in ("integer", "number")
+        and bool((np.diff(np.asarray(feature.categories, np.float64)) > 0.0).all())
+        for feature in schema.categorical
+    )
 
 
 def _named(panel: Panel, edits: Edits) -> dict[str, np.ndarray]:

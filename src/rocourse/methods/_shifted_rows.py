@@ -20,6 +20,12 @@ class ShiftConfig:
         tilt: How strongly rows are drawn by their features, as a standard deviation of log-weights.
         label_tilt: The same, by their class.
         evenness: From 0, classes as frequent as they are, to 1: all alike.
+        novelty: From 0, redrawn categories as frequent as they are, to 1: all alike. Those with few
+            rows, or none, then come with all classes, and whoever learns from it makes nothing of
+            them.
+        jitter: Categories of ordered columns move by up to this share of the column's: what one of
+            them says becomes what its neighbours say.
+        ordered: Whether each categorical column's codes follow an order; of none, if empty.
     """
 
     noise: float
@@ -28,6 +34,9 @@ class ShiftConfig:
     tilt: float
     label_tilt: float
     evenness: float = 0.0
+    novelty: float = 0.0
+    jitter: float = 0.0
+    ordered: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         require_number("noise", self.noise, at_least=0.0)
@@ -37,6 +46,8 @@ class ShiftConfig:
         require_number("tilt", self.tilt, at_least=0.0)
         require_number("label_tilt", self.label_tilt, at_least=0.0)
         require_part("evenness", self.evenness)
+        require_part("novelty", self.novelty)
+        require_part("jitter", self.jitter)
 
 
 USUAL_SHIFT = ShiftConfig(noise=0.1, flip=0.05, scramble=0.0, tilt=0.5, label_tilt=0.3)
@@ -57,13 +68,36 @@ def shift_rows(
     drawn = rng.choice(len(rows), len(rows), p=shares / shares.sum())
     values = rows.continuous[drawn]
     values = np.clip(values + rng.uniform(-config.noise, config.noise, values.shape), 0.0, 1.0)
-    codes = rows.categories[drawn]
-    for column in codes.T:
+    codes = _jittered(rows.categories[drawn], layout, config, rng)
+    for size, column in zip(layout.group_sizes, codes.T, strict=True):
         flipped = rng.random(len(column)) < config.flip
-        column[flipped] = rng.choice(column, flipped.sum())
+        column[flipped] = _redrawn(column, size, int(flipped.sum()), config.novelty, rng)
         if rng.random() < config.scramble:
             rng.shuffle(column)
     return Rows(values.astype(np.float32), codes), labels[drawn]
+
+
+def _jittered(
+    codes: np.ndarray, layout: Layout, config: ShiftConfig, rng: np.random.Generator
+) -> np.ndarray:
+    if not config.jitter:
+        return codes
+    for size, column, ordered in zip(layout.group_sizes, codes.T, config.ordered, strict=True):
+        if ordered:
+            reach = config.jitter * size
+            moves = np.rint(rng.uniform(-reach, reach, len(column))).astype(np.int64)
+            column[:] = np.clip(column + moves, 0, size - 1)
+    return codes
+
+
+def _redrawn(
+    column: np.ndarray, size: int, count: int, novelty: float, rng: np.random.Generator
+) -> np.ndarray:
+    codes: np.ndarray = rng.choice(column, count)
+    if novelty:
+        new = rng.random(count) < novelty
+        codes[new] = rng.integers(size, size=new.sum())
+    return codes
 
 
 def _log_weights(

@@ -34,6 +34,7 @@ class SteadyConfig:
         noise: Numbers of a copy move by up to this much, in encoded units.
         flip: The share of a copy's categories that are redrawn from their column.
         evenness: From 0, classes of a copy as frequent as they are, to 1: all alike.
+        novelty: From 0, categories redrawn as frequent as they are, to 1: all alike.
         balance: From 0, verdicts as trained, to 1: each class is given to as many training rows as
             have it.
     """
@@ -43,6 +44,7 @@ class SteadyConfig:
     noise: float
     flip: float
     evenness: float
+    novelty: float
     balance: float
 
     def __post_init__(self) -> None:
@@ -61,6 +63,7 @@ class SteadyConfig:
             tilt=0.0,
             label_tilt=0.0,
             evenness=self.evenness,
+            novelty=self.novelty,
         )
 
 
