@@ -3,7 +3,8 @@
 German Credit and Student: a half of each subset's training rows trains the method, the other half
 is shifted (two columns relabelled; one side of a cut by a feature) and trains the judges, four of
 them, with the same settings. Test rows and the other subset are not read. Loan: four of the years
-up to 2001, each judged by the others' models. Seeds are others than the reported ones.
+up to 2001, each judged by the others' models. Seeds are others than the reported ones. What the
+output folder has of a candidate with the same options is not tried again.
 
     python scripts/choose_panel.py german_credit student loan --jobs 2 --out docs/results/choices
 """
@@ -34,6 +35,7 @@ LEAST_ROWS, LEAST_OF_A_CLASS = 60, 8
 _GERMAN = {"batch_size": 256, "epochs": 30, "copies": 4, "blur_noise": 0.0, "members": 6}
 _THRIFTY = _GERMAN | {"worth": 0.02}
 _SCRAMBLED = _THRIFTY | {"scramble": 1.0}
+_USUAL = _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9, "rarest": 0.1}
 _STUDENT = {
     "encoder_widths": (50, 10),
     "head_widths": (10,),
@@ -44,6 +46,8 @@ _STUDENT = {
 }
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
+_EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
+_KIND = _EVEN | {"jitter": 0.14, "typicality": (0.8, 0.6), "worth": 0.03}
 CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "german_credit": {
         "paper's model": _GERMAN | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -55,6 +59,12 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "no scramble": _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9},
         "blur .3, no scramble": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.9},
         "blur .3, typical .95": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.95},
+        "rarest .05": _USUAL | {"rarest": 0.05},
+        "rarest .1": _USUAL,
+        "rarest .1, blur .4": _USUAL | {"blur_flip": 0.4},
+        "rarest .1, committee 6": _USUAL | {"committee": 6},
+        "rarest .1, committee 6, blur .3": _USUAL | {"committee": 6, "blur_flip": 0.3},
+        "rarest .1, committee 6, blur .4": _USUAL | {"committee": 6, "blur_flip": 0.4},
     },
     "student": {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -69,6 +79,14 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "even .7, blur .4": _STEADIER | {"blur_flip": 0.4},
         "even .7, blur .5": _STEADIER | {"blur_flip": 0.5},
         "refusals typical .95": _STEADIER | {"blur_flip": 0.5, "typicality": (0.95, 0.5)},
+        "novelty": _LOAN | {"novelty": 1.0},
+        "even novelty": _EVEN,
+        "jitter .14": _EVEN | {"jitter": 0.14},
+        "jitter .08, refusals typical .8": _KIND | {"jitter": 0.08},
+        "jitter .14, refusals typical .8": _KIND,
+        "jitter .2, refusals typical .8": _KIND | {"jitter": 0.2},
+        "jitter .14, refusals typical .9": _KIND | {"typicality": (0.9, 0.6)},
+        "jitter .14, members 10": _KIND | {"members": 10},
     },
 }
 
@@ -176,6 +194,19 @@ def tried(name: str, options: Mapping[str, Any]) -> list[dict[str, float]]:
     return by_years(options) if name == "loan" else by_halves(name, options)
 
 
+def _kept(stored: Path, candidates: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The stored trials of candidates whose options are still the same."""
+    if not stored.exists():
+        return {}
+    trials = {trial["name"]: trial for trial in json.loads(stored.read_text("utf-8"))["trials"]}
+    asked = json.loads(json.dumps(candidates))
+    return {
+        title: trial
+        for title, trial in trials.items()
+        if title in asked and trial["options"] == asked[title]
+    }
+
+
 def main() -> None:
     """Tries all candidates, prints a table and stores it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -184,24 +215,25 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="Candidates to try side by side.")
     arguments = parser.parse_args()
     for name in arguments.data:
-        trials = []
-        candidates = CANDIDATES[name]
+        stored = arguments.out / f"panel-{name}.json"
+        trials = _kept(stored, CANDIDATES[name])
+        fresh = {title: opts for title, opts in CANDIDATES[name].items() if title not in trials}
         # Spawned: a forked process would share the threads of JAX.
         with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
-            results = pool.map(tried, [name] * len(candidates), candidates.values())
-            for (title, options), found in zip(candidates.items(), results, strict=True):
+            results = pool.map(tried, [name] * len(fresh), fresh.values())
+            for (title, options), found in zip(fresh.items(), results, strict=True):
                 table = pd.DataFrame(found)
                 means = table.mean().round(4).to_dict()
-                spread = table["robust_validity"].std(ddof=0)
-                trials.append(
-                    {"name": title, "options": dict(options), **means, "spread": round(spread, 4)}
-                )
-                print(name, title, means, f"± {spread:.3f}", flush=True)
+                spread = round(table["robust_validity"].std(ddof=0), 4)
+                trials[title] = {"name": title, "options": options, **means, "spread": spread}
+        for title in CANDIDATES[name]:
+            print(name, trials[title], flush=True)
         arguments.out.mkdir(parents=True, exist_ok=True)
         seeds = LOAN_SEEDS if name == "loan" else SEEDS
-        record = {"data": name, "seeds": seeds, "trials": trials}
+        ordered = [trials[title] for title in CANDIDATES[name]]
+        record = {"data": name, "seeds": seeds, "trials": ordered}
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-        (arguments.out / f"panel-{name}.json").write_text(text, encoding="utf-8")
+        stored.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -54,8 +54,11 @@ def pareto_frontiers(scale: Scale, dataset: str) -> list[Frontier]:
         for op, pe in scale.ambiguities
     )
     panel = tuple(
-        (f"typicality {typicality:g}", setting.cell("rocourse-panel", typicality=typicality))
-        for typicality in scale.typicalities
+        (
+            f"typicality {typicality:g}, worth {worth:g}",
+            setting.cell("rocourse-panel", typicality=typicality, worth=worth),
+        )
+        for typicality, worth in scale.thrifts
     )
     points = {"roar": roar, "rbr": rbr, **prices, "rocourse-panel": panel}
     return [Frontier(METHOD_TITLES[method], found) for method, found in points.items()]
@@ -89,7 +92,8 @@ def pareto_parts(scale: Scale, results: Results) -> list[Part]:
         note=(
             "Upper left is better. A line joins the points that no other of the method beats in "
             "both; the others are hollow. Varied are λ3 of CounterNet and RoCourseNet, λ of "
-            "ROAR-LIME, ε₁ and ε₂ of RBR, and the typicality that RoCoursePanel asks for."
+            "ROAR-LIME, ε₁ and ε₂ of RBR, and of RoCoursePanel the typicality that it asks for and "
+            "what a unit of cost has to be worth to it."
         ),
     )
     lines = [point for one in frontiers.values() for frontier in one for point in frontier.points]

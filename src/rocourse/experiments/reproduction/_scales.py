@@ -49,9 +49,11 @@ _PANEL: Mapping[str, Mapping[str, Any]] = {
         "members": 6,
         "typicality": 0.9,
         "worth": 0.02,
+        "rarest": 0.1,
+        "committee": 6,
         "copies": 4,
         "blur_noise": 0.0,
-        "blur_flip": 0.5,
+        "blur_flip": 0.4,
     },
     "student": {
         "epochs": 15,
@@ -121,7 +123,8 @@ class Scale:
         prices: λ3, the price of a change.
         search_prices: λ of ROAR.
         ambiguities: ε₁ and ε₂ of RBR.
-        typicalities: How typical recourses of RoCoursePanel have to be.
+        thrifts: How typical recourses of RoCoursePanel have to be, and what a unit of cost has to
+            be worth.
         fractions: Shares of the training rows.
         attacked_rows: The most test rows of a subset to attack.
         note: What is smaller than in the paper where one parameter is varied.
@@ -136,7 +139,7 @@ class Scale:
     prices: tuple[float, ...]
     search_prices: tuple[float, ...]
     ambiguities: tuple[tuple[float, float], ...]
-    typicalities: tuple[float, ...]
+    thrifts: tuple[tuple[float, float], ...]
     fractions: tuple[float, ...]
     attacked_rows: int
     note: str
@@ -179,7 +182,15 @@ PAPER_SCALE = Scale(
     prices=(0.02, 0.05, 0.1, 0.3, 1.0, 3.0),
     search_prices=(0.01, 0.03, 0.1, 0.3, 1.0),
     ambiguities=((0.0, 0.0), (0.1, 0.1), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)),
-    typicalities=(0.0, 0.3, 0.6, 0.8, 0.9),
+    thrifts=(
+        (0.6, 0.6),
+        (0.6, 0.45),
+        (0.6, 0.3),
+        (0.6, 0.1),
+        (0.0, 0.01),
+        (0.6, 0.01),
+        (0.9, 0.01),
+    ),
     fractions=(0.05, 0.1, 0.25, 0.5, 1.0),
     attacked_rows=2048,
     note=(
@@ -203,7 +214,7 @@ QUICK_SCALE = Scale(
     prices=(0.1, 0.3, 1.0),
     search_prices=(0.03, 0.3),
     ambiguities=((0.0, 0.0), (1.0, 1.0)),
-    typicalities=(0.3, 0.7),
+    thrifts=((0.6, 0.3), (0.6, 0.01)),
     fractions=(0.3, 1.0),
     attacked_rows=512,
     note=(
