@@ -64,7 +64,7 @@ _PANEL: Mapping[str, Mapping[str, Any]] = {
         "blur_noise": 0.0,
         "blur_flip": 0.3,
     },
-    "loan": {"epochs": 8, "members": 6, "typicality": 0.6},
+    "loan": {"epochs": 8, "members": 6, "typicality": 0.6, "novelty": 1.0, "evenness": 1.0},
 }
 
 
@@ -182,15 +182,7 @@ PAPER_SCALE = Scale(
     prices=(0.02, 0.05, 0.1, 0.3, 1.0, 3.0),
     search_prices=(0.01, 0.03, 0.1, 0.3, 1.0),
     ambiguities=((0.0, 0.0), (0.1, 0.1), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)),
-    thrifts=(
-        (0.6, 0.6),
-        (0.6, 0.45),
-        (0.6, 0.3),
-        (0.6, 0.1),
-        (0.0, 0.01),
-        (0.6, 0.01),
-        (0.9, 0.01),
-    ),
+    thrifts=((0.6, 0.45), (0.6, 0.3), (0.6, 0.1), (0.6, 0.01), (0.9, 0.01)),
     fractions=(0.05, 0.1, 0.25, 0.5, 1.0),
     attacked_rows=2048,
     note=(
