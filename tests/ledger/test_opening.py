@@ -25,9 +25,9 @@ MIGRATIONS = Path(rocourse.ledger.__file__).parent / "migrations"
 PASSWORD = "tops3cret"
 
 
-def refused(address):
+def refused(address, **options):
     with pytest.raises(LedgerError) as caught:
-        Ledger.open(address).close()
+        Ledger.open(address, **options).close()
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -114,6 +114,26 @@ def test_plain_postgresql_means_psycopg(scheme):
     assert address.url.drivername == "postgresql+psycopg"
     assert address.url.password == PASSWORD
     assert address.name == "'postgresql://db.example.org:5433/promises'"
+
+
+def test_a_ledger_that_is_not_there_is_made_only_on_request(url):
+    # Of a server the database is there, but it has no tables.
+    for _ in range(2):
+        message = refused(url, create=False)
+        assert "must be there already" in message or "it is no ledger" in message
+    with Ledger.open(url) as ledger:
+        ledger.issue([make_issue(promise := make_promise())])
+    with Ledger.open(url, create=False) as ledger:
+        assert ledger.promise(promise.id).id == promise.id
+
+
+def test_a_ledger_has_a_name_without_secrets(url, tmp_path):
+    with Ledger.open(url) as ledger:
+        if ledger.is_file:
+            assert ledger.name == str(tmp_path / "ledger.db")
+        else:
+            server = sa.make_url(url)
+            assert ledger.name == f"postgresql://{server.host}:{server.port}/{server.database}"
 
 
 def test_text_file_is_refused(tmp_path):

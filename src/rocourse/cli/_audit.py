@@ -96,25 +96,24 @@ def audit(
             Auditor(load(path), digest=model_digest(path), at=moment, name=str(path), worst=worst)
             for path in model
         ]
-        name = _ledger_name(ledger)
         with _broken_file(broken, force=force) as file:
             _judge(book, auditors, moment, file, output)
             reports = [auditor.report() for auditor in auditors]
             # Before the file of broken promises appears: it is both of them, or none.
             if html is not None:
-                page = render_audit(reports, ledger=name, required=require)
+                page = render_audit(reports, ledger=book.name, required=require)
                 write_file(html, page.encode(), force=force)
     failed = [] if require is None else [r for r in reports if not r.meets(require)]
     output.emit(
         {
-            "ledger": name,
+            "ledger": book.name,
             "at": moment.isoformat(),
             "required": require,
             "passed": None if require is None else not failed,
             "audits": [report.to_dict() for report in reports],
         }
     )
-    output.show(*audit_lines(reports, ledger=name, required=require))
+    output.show(*audit_lines(reports, ledger=book.name, required=require))
     for path, what in ((html, "Report"), (broken, "Promises that are not honoured")):
         if path is not None:
             output.show(f"{what} written to {path}")
@@ -146,42 +145,12 @@ def _check_options(require: float | None, html: Path | None, broken: Path | None
 
 
 def _open(address: str) -> "Ledger":
-    """Opens a ledger that is there; one that is not would be made."""
-    import os
-
+    """Opens a ledger that is there: an audit makes none."""
     from rocourse.cli._extras import needing_service
-    from rocourse.errors import LedgerError
 
     with needing_service():
         from rocourse.ledger import Ledger
-    path = _file_of(address)
-    # Not `Path.exists`, which fails on a path that no file can have.
-    if path is not None and not os.path.exists(path):
-        raise LedgerError(
-            f"Ledger {str(path)!r} must be there to be audited, but it is not; check the path."
-        )
-    if path is not None and os.path.isfile(path) and os.path.getsize(path) == 0:
-        raise LedgerError(
-            f"Ledger {str(path)!r} must hold a ledger to be audited, but the file is empty; check "
-            "the path."
-        )
-    return Ledger.open(address)
-
-
-def _file_of(address: str) -> Path | None:
-    """The file of a ledger; None if it has another address."""
-    scheme, mark, rest = address.partition("://")
-    if not mark:
-        return Path(address)
-    return Path(rest[1:]) if scheme == "sqlite" and rest.startswith("/") else None
-
-
-def _ledger_name(address: str) -> str:
-    """The address without the name and password of whoever opens it."""
-    scheme, mark, rest = address.partition("://")
-    if not mark:
-        return address
-    return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    return Ledger.open(address, create=False)
 
 
 def _judge(

@@ -25,11 +25,25 @@ class Address:
 
     Attributes:
         url: What to connect to; it may hold a password.
-        name: What to call it in messages; it never does.
+        place: The path, or the URL without what is secret or a setting.
     """
 
     url: sa.URL
-    name: str
+    place: str
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return repr(self.place)
+
+    @property
+    def is_vacant(self) -> bool:
+        """Whether it is a file that is not there, or an empty one."""
+        if self.url.get_backend_name() != "sqlite" or self.url.database is None:
+            return False
+        path = Path(self.url.database)
+        # SQLite writes to an empty file as soon as it is opened.
+        return not path.exists() or (path.is_file() and path.stat().st_size == 0)
 
     @property
     def secrets(self) -> list[str]:
@@ -92,7 +106,7 @@ def _file(path: Path, text: str) -> Address:
         raise LedgerError(
             f"Ledger {name} must be a file, but it is a directory; give the path of a file in it."
         )
-    return Address(url=sa.URL.create("sqlite+pysqlite", database=str(path)), name=name)
+    return Address(url=sa.URL.create("sqlite+pysqlite", database=str(path)), place=text)
 
 
 def _server(rest: str) -> Address:
@@ -108,4 +122,4 @@ def _server(rest: str) -> Address:
             "but got another form; write special characters of the password with percent signs, as "
             "in %40 for @."
         ) from None
-    return Address(url=url, name=repr(f"postgresql://{server['place']}"))
+    return Address(url=url, place=f"postgresql://{server['place']}")

@@ -27,33 +27,44 @@ class Ledger:
     Made by `Ledger.open`. One ledger may be shared by threads, and one database by processes.
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, name: str) -> None:
         self._engine = engine
+        self._name = name
         self._writer = engine.execution_options(**WRITING)
         self._closed = False
 
     @classmethod
-    def open(cls, url_or_path: str | Path) -> Self:
+    def open(cls, url_or_path: str | Path, *, create: bool = True) -> Self:
         """Opens a ledger, and makes its tables or brings them up to this release if need be.
 
         Args:
-            url_or_path: A file of SQLite as a path or as `sqlite:///path`, made if it is not
-                there; or a database of PostgreSQL as `postgresql://user:password@host:port/name`.
+            url_or_path: A file of SQLite as a path or as `sqlite:///path`, or a database of
+                PostgreSQL as `postgresql://user:password@host:port/name`.
+            create: Whether a file that is not there is made, and tables where there are none.
 
         Raises:
-            LedgerError: The database cannot be reached or written, is none, or is a ledger of a
-                newer release.
+            LedgerError: The database cannot be reached or written, is none, is a ledger of a newer
+                release, or is not there and shall not be made.
             DependencyError: PostgreSQL is asked for, but its driver is not installed.
         """
         address = parse(url_or_path)
+        if not create and address.is_vacant:
+            raise LedgerError(
+                f"Ledger {address.name} must be there already, but there is none; check the path."
+            )
         with opening(address.name, secrets=address.secrets):
             engine = make_engine(address.url)
             try:
-                migrate(engine, name=address.name)
+                migrate(engine, name=address.name, create=create)
             except BaseException:
                 engine.dispose()
                 raise
-        return cls(engine)
+        return cls(engine, address.place)
+
+    @property
+    def name(self) -> str:
+        """Its path, or its URL without what is secret or a setting."""
+        return self._name
 
     @property
     def is_file(self) -> bool:

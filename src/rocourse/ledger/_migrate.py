@@ -18,22 +18,30 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x726F_636F_7572_7365
 
 
-def migrate(engine: sa.Engine, *, name: str) -> None:
+def migrate(engine: sa.Engine, *, name: str, create: bool = True) -> None:
     """Makes the tables, or alters those of an older release; one process at a time.
 
     Args:
         engine: The database.
         name: What to call the database in messages.
+        create: Whether tables are made where there are none.
 
     Raises:
-        LedgerError: The tables are those of a newer release, or of another program.
+        LedgerError: The tables are those of a newer release, or of another program; or there are
+            none, and none shall be made.
     """
     scripts = ScriptDirectory(str(_MIGRATIONS))
     head = scripts.get_current_head()
     # Almost always there is nothing to do, and then nobody has to wait for a lock.
     with engine.connect() as connection:
-        if _revision(connection) == head:
+        revision = _revision(connection)
+        if revision == head:
             return
+        if revision is None and not create:
+            raise LedgerError(
+                f"Ledger {name} must hold promises already, but it is no ledger; check the path or "
+                "the URL."
+            )
     with engine.execution_options(**WRITING).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
