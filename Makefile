@@ -49,8 +49,9 @@ lint: $(DEV_READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# A module to a process: what its tests compile is compiled once.
 test: lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 # Each prints its figures and writes them as JSON; the loan protocol (16 years) needs its data, and
 # has a target of its own because it takes a quarter of an hour.
