@@ -91,9 +91,9 @@ def test_ordered_categories_move_to_their_neighbours_only():
     # Three of twenty categories to either side, and never past the end.
     assert np.unique(drawn.categories[:, 0]).tolist() == [7, 8, 9, 10, 11, 12, 13]
     assert np.unique(drawn.categories[:, 1]).tolist() == [0, 1, 2, 3, 4]
-    unordered = replace(config, ordered=(False, True))
-    drawn, _ = shift_rows(rows, labels, 2, layout, unordered, rng)
-    assert np.unique(drawn.categories[:, 0]).tolist() == [10]
+    for unordered in (replace(config, ordered=(False, True)), replace(config, ordered=())):
+        drawn, _ = shift_rows(rows, labels, 2, layout, unordered, rng)
+        assert np.unique(drawn.categories[:, 0]).tolist() == [10]
 
 
 def test_a_label_tilt_changes_how_frequent_the_classes_are():

@@ -82,8 +82,9 @@ def _jittered(
 ) -> np.ndarray:
     if not config.jitter:
         return codes
-    for size, column, ordered in zip(layout.group_sizes, codes.T, config.ordered, strict=True):
-        if ordered:
+    ordered = config.ordered or (False,) * layout.n_categorical
+    for size, column, follows in zip(layout.group_sizes, codes.T, ordered, strict=True):
+        if follows:
             reach = config.jitter * size
             moves = np.rint(rng.uniform(-reach, reach, len(column))).astype(np.int64)
             column[:] = np.clip(column + moves, 0, size - 1)

@@ -49,11 +49,9 @@ _PANEL: Mapping[str, Mapping[str, Any]] = {
         "members": 6,
         "typicality": 0.9,
         "worth": 0.02,
-        "rarest": 0.1,
-        "committee": 6,
         "copies": 4,
         "blur_noise": 0.0,
-        "blur_flip": 0.4,
+        "blur_flip": 0.5,
     },
     "student": {
         "epochs": 15,
