@@ -46,6 +46,7 @@ _STUDENT = {
 }
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
+_EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
 CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "german_credit": {
         "paper's model": _GERMAN | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -78,7 +79,9 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "even .7, blur .5": _STEADIER | {"blur_flip": 0.5},
         "refusals typical .95": _STEADIER | {"blur_flip": 0.5, "typicality": (0.95, 0.5)},
         "novelty": _LOAN | {"novelty": 1.0},
-        "even novelty": _LOAN | {"novelty": 1.0, "evenness": 1.0},
+        "even novelty": _EVEN,
+        "even novelty, jitter .14": _EVEN
+        | {"jitter": 0.14, "typicality": (0.8, 0.6), "worth": 0.03},
     },
 }
 
