@@ -44,6 +44,8 @@ _STUDENT = {
     "copies": 4,
     "blur_noise": 0.0,
 }
+_TYPICAL = _STUDENT | {"blur_flip": 0.3, "typicality": 0.8, "members": 8, "flip": 0.2}
+_SMOOTH = _TYPICAL | {"blur_jitter": 0.3, "blur_noise": 0.2}
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
 _EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
@@ -69,7 +71,17 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
         "blur .3": _STUDENT | {"blur_flip": 0.3},
         "typical .7": _STUDENT | {"blur_flip": 0.3, "typicality": 0.7, "members": 8, "flip": 0.2},
-        "typical .8": _STUDENT | {"blur_flip": 0.3, "typicality": 0.8, "members": 8, "flip": 0.2},
+        "typical .8": _TYPICAL,
+        "noise .2": _TYPICAL | {"blur_noise": 0.2},
+        "novelty": _TYPICAL | {"blur_noise": 0.2, "novelty": 1.0},
+        "jitter .15": _TYPICAL | {"blur_jitter": 0.15},
+        "jitter .15, noise .2": _SMOOTH | {"blur_jitter": 0.15},
+        "jitter .3": _TYPICAL | {"blur_jitter": 0.3},
+        "jitter .3, noise .2": _SMOOTH,
+        "jitter .3, noise .2, typical .9": _SMOOTH | {"typicality": 0.9},
+        "jitter .3, noise .2, committee 6": _SMOOTH | {"committee": 6},
+        "jitter .3, noise .2, committee 6, typical .9": _SMOOTH
+        | {"committee": 6, "typicality": 0.9},
     },
     "loan": {
         "paper's model": _LOAN | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},

@@ -153,6 +153,24 @@ def test_models_make_little_of_categories_that_few_rows_have():
     assert effect(1.0) < 0.5 * effect(0.0)
 
 
+def test_a_model_of_jittered_categories_tells_neighbours_alike():
+    frame = make_loans(600, seed=0)
+    # What one of thirty says, those beside it deny.
+    days = pd.Categorical(np.arange(600) % 30)
+    frame = frame.assign(days=days, grade=np.arange(600) % 2)
+    rows = make_loans(100, seed=9).drop(columns="grade")
+
+    def unevenness(blur_jitter):
+        model = fit(RoCoursePanel, frame, epochs=30, members=1, blur_jitter=blur_jitter)
+        told = [
+            model.predict_proba(rows.assign(days=pd.Categorical([day] * 100, days.categories)))
+            for day in range(30)
+        ]
+        return np.abs(np.diff(told, axis=0)).mean()
+
+    assert unevenness(0.2) < 0.5 * unevenness(0.0)
+
+
 def test_recourses_are_honoured_by_models_retrained_on_other_rows_more_often(loans):
     judges = [fit(VanillaCF, make_loans(400, seed=seed), epochs=30) for seed in range(1, 5)]
     rows = make_loans(200, seed=9).drop(columns="grade")
@@ -197,11 +215,15 @@ def test_each_class_may_be_asked_for_with_a_typicality_of_its_own(loans):
         {"novelty": 1.5},
         {"rarest": 1.0},
         {"jitter": -0.1},
+        {"blur_noise": -0.1},
+        {"blur_flip": 1.0},
+        {"blur_jitter": 1.5},
         {"balance": 1.5},
     ],
 )
 def test_impossible_parameters_are_refused(option, loans):
-    with pytest.raises(ConfigError, match=next(iter(option))):
+    (name,) = option
+    with pytest.raises(ConfigError, match=f"'{name}'"):
         fit(RoCoursePanel, loans, **option)
 
 

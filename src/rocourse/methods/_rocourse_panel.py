@@ -87,6 +87,12 @@ class RoCoursePanel(SearchMethod):
         default=0.1, doc="How far numbers of a copy move at most, as a share of their range."
     )
     blur_flip: float = param(default=0.2, doc="The share of a copy's categories that are redrawn.")
+    blur_jitter: float = param(
+        default=0.0,
+        doc="How far categories of a copy that are numbers move at most, as a share of the column's "
+        "categories: each then says what its neighbours say. For columns of many such categories "
+        "with few rows each.",
+    )
     evenness: float = param(
         default=0.0,
         doc="From 0, classes of a copy as frequent as they are, to 1: all alike. For classes that "
@@ -140,6 +146,7 @@ class RoCoursePanel(SearchMethod):
             evenness=self.evenness,
             novelty=self.novelty,
             balance=self.balance,
+            jitter=self.blur_jitter,
         )
 
     def _find_predictor(
@@ -168,7 +175,7 @@ class RoCoursePanel(SearchMethod):
             len(self.classes_),
             self._constraints,
             TrainingPlan("predictor", self._predictor_config(), self._schedule()),
-            self._steady(),
+            replace(self._steady(), ordered=_ordered(self.schema_)),
             seed=seed,
             on_epoch=on_epoch,
         )
@@ -190,15 +197,16 @@ class RoCoursePanel(SearchMethod):
         # The panel keeps them; the model has them joined.
         networks = self._networks
         del self._networks
+        ordered = _ordered(self.schema_)
         members = train_members(
             networks,
             rows,
             labels,
             self._constraints,
             TrainingPlan("predictor", self._network_config(networks[0]), self._schedule()),
-            replace(self._steady(), committee=len(networks)),
+            replace(self._steady(), committee=len(networks), ordered=ordered),
             members=self.members,
-            shift=replace(self._shift(), ordered=_ordered(self.schema_)),
+            shift=replace(self._shift(), ordered=ordered),
             seed=self.seed_,
         )
         layout = self.schema_.layout

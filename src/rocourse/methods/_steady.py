@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from rocourse.methods._config import require_count, require_part
+from rocourse.methods._config import require_count, require_number, require_part, require_share
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
 from rocourse.methods._training import EpochCallback, EpochRecord, TrainingPlan, train
 from rocourse.networks import Predictor
@@ -37,6 +37,8 @@ class SteadyConfig:
         novelty: From 0, categories redrawn as frequent as they are, to 1: all alike.
         balance: From 0, verdicts as trained, to 1: each class is given to as many training rows as
             have it.
+        jitter: Categories of ordered columns move by up to this share of the column's.
+        ordered: Whether each categorical column's codes follow an order; of none, if empty.
     """
 
     committee: int
@@ -46,11 +48,17 @@ class SteadyConfig:
     evenness: float
     novelty: float
     balance: float
+    jitter: float = 0.0
+    ordered: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         require_count("committee", self.committee)
         if self.copies != 0:
             require_count("copies", self.copies)
+        # Under the names that users know them by; members' shifts have the plain ones.
+        require_number("blur_noise", self.noise, at_least=0.0)
+        require_share("blur_flip", self.flip)
+        require_part("blur_jitter", self.jitter)
         self.blur()
         require_part("balance", self.balance)
 
@@ -64,6 +72,8 @@ class SteadyConfig:
             label_tilt=0.0,
             evenness=self.evenness,
             novelty=self.novelty,
+            jitter=self.jitter,
+            ordered=self.ordered,
         )
 
 
