@@ -89,9 +89,9 @@ class RoCoursePanel(SearchMethod):
     blur_flip: float = param(default=0.2, doc="The share of a copy's categories that are redrawn.")
     blur_jitter: float = param(
         default=0.0,
-        doc="How far categories of a copy that are numbers move at most, as a share of the column's "
-        "categories: each then says what its neighbours say. For columns of many such categories "
-        "with few rows each.",
+        doc="How far categories of a copy that are numbers move at most, as a share of the "
+        "column's categories: each then says what its neighbours say. For columns of many such "
+        "categories with few rows each.",
     )
     evenness: float = param(
         default=0.0,
