@@ -106,8 +106,9 @@ class RoCoursePanel(SearchMethod):
     )
     balance: float = param(
         default=1.0,
-        doc="From 0, verdicts as trained, to 1: each class is given to as many training rows as "
-        "have it. Probabilities move with the verdicts.",
+        doc="0: verdicts as trained. Else the most accurate verdicts of those that give each class "
+        "to at least this share of as many training rows as have it; 1: to as many as have it. "
+        "Probabilities move with the verdicts.",
     )
     search_steps: int = param(default=14, doc="The most edits of a row.")
 

@@ -6,6 +6,7 @@ does; classes are shown more evenly than they are, and verdicts balanced afterwa
 class is neither learned from too little nor forgotten.
 """
 
+import math
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -35,8 +36,8 @@ class SteadyConfig:
         flip: The share of a copy's categories that are redrawn from their column.
         evenness: From 0, classes of a copy as frequent as they are, to 1: all alike.
         novelty: From 0, categories redrawn as frequent as they are, to 1: all alike.
-        balance: From 0, verdicts as trained, to 1: each class is given to as many training rows as
-            have it.
+        balance: 0: verdicts as trained. Else each class is given to at least this share of as many
+            training rows as have it, and within this most rows are told right.
         jitter: Categories of ordered columns move by up to this share of the column's.
         ordered: Whether each categorical column's codes follow an order; of none, if empty.
     """
@@ -145,7 +146,7 @@ def _balanced(
     if not balance:
         return networks
     scores = class_scores(networks, one_hot(rows, layout))
-    offsets = balance * balancing_offsets(scores, labels)
+    offsets = balancing_offsets(scores, labels, balance)
     # One logit is the lead of the second class over the first.
     moved = offsets[1:] - offsets[0] if len(networks[0].output.bias) == 1 else offsets
     return [
@@ -161,10 +162,12 @@ def class_scores(networks: list[Predictor], x: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros_like(logits), logits]) if len(logits) == 1 else logits
 
 
-def balancing_offsets(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """What to add to scores `[classes, n]` so that verdicts are as frequent as labels are.
+def balancing_offsets(scores: np.ndarray, labels: np.ndarray, balance: float = 1.0) -> np.ndarray:
+    """What to add to scores `[classes, n]` so that verdicts are about as frequent as labels are.
 
-    A class without rows keeps its score.
+    Each class is given to at least the share `balance` of as many rows as have it, and to no more
+    than that goes the other way; within this most rows are told right. A class without rows keeps
+    its score.
     """
     n_classes, n = scores.shape
     wanted = np.bincount(labels, minlength=n_classes)
@@ -174,9 +177,24 @@ def balancing_offsets(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     for c in order:
         if not wanted[c]:
             continue
-        # What the class needs to win each row: as many rows are to need less as it shall win.
-        rivals = np.delete(scores + offsets[:, None], c, axis=0).max(axis=0)
-        needed = np.sort(rivals - scores[c])
-        last = needed[wanted[c] - 1]
-        offsets[c] = 0.5 * (last + needed[wanted[c]]) if wanted[c] < n else last + 1.0
+        others = scores + offsets[:, None]
+        others[c] = -np.inf
+        # What the class needs to win each row: it wins as many as need less than it is given.
+        needed = others.max(axis=0) - scores[c]
+        rows = np.argsort(needed, kind="stable")
+        won = (labels[rows] == c).astype(int) - (labels[rows] == others.argmax(axis=0)[rows])
+        right = np.concatenate([[0], np.cumsum(won)])
+        least, most = _allowed_counts(int(wanted[c]), n, balance)
+        count = least + int(np.argmax(right[least : most + 1]))
+        last = needed[rows[count - 1]]
+        offsets[c] = 0.5 * (last + needed[rows[count]]) if count < n else last + 1.0
     return offsets
+
+
+def _allowed_counts(wanted: int, n: int, balance: float) -> tuple[int, int]:
+    """The fewest and the most of `n` rows that a class of `wanted` rows, and the rest, may have."""
+    others = n - wanted
+    least = max(math.ceil(balance * wanted), n - math.floor(others / balance))
+    most = min(math.floor(wanted / balance), n - math.ceil(balance * others))
+    # Rounded shares must not shut out the exact count.
+    return min(least, wanted), max(most, wanted)
