@@ -36,6 +36,7 @@ _GERMAN = {"batch_size": 256, "epochs": 30, "copies": 4, "blur_noise": 0.0, "mem
 _THRIFTY = _GERMAN | {"worth": 0.02}
 _SCRAMBLED = _THRIFTY | {"scramble": 1.0}
 _USUAL = _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9, "rarest": 0.1}
+_NEIGHBOURLY = _USUAL | {"blur_jitter": 0.2, "blur_flip": 0.2, "committee": 6, "balance": 0.7}
 _STUDENT = {
     "encoder_widths": (50, 10),
     "head_widths": (10,),
@@ -49,6 +50,8 @@ _SMOOTH = _TYPICAL | {"blur_jitter": 0.3, "blur_noise": 0.2}
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
 _EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
+_ALONE = _EVEN | {"members": 1, "typicality": (0.9, 0.6), "worth": 0.03}
+_DROPPED = _ALONE | {"committee": 6, "dropout": 0.5, "blur_flip": 0.05}
 CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "german_credit": {
         "paper's model": _GERMAN | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -56,7 +59,6 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "blur .3": _SCRAMBLED | {"blur_flip": 0.3},
         "blur .5": _SCRAMBLED | {"blur_flip": 0.5},
         "typical .9": _SCRAMBLED | {"blur_flip": 0.5, "typicality": 0.9},
-        "half balance": _SCRAMBLED | {"blur_flip": 0.5, "typicality": 0.9, "balance": 0.5},
         "no scramble": _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9},
         "blur .3, no scramble": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.9},
         "blur .3, typical .95": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.95},
@@ -66,6 +68,12 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "rarest .1, committee 6": _USUAL | {"committee": 6},
         "rarest .1, committee 6, blur .3": _USUAL | {"committee": 6, "blur_flip": 0.3},
         "rarest .1, committee 6, blur .4": _USUAL | {"committee": 6, "blur_flip": 0.4},
+        "jitter .15, blur .3": _THRIFTY
+        | {"typicality": 0.9, "blur_jitter": 0.15, "blur_flip": 0.3},
+        "jitter .2, blur .3": _THRIFTY | {"typicality": 0.9, "blur_jitter": 0.2, "blur_flip": 0.3},
+        "jitter .2, blur .2": _THRIFTY | {"typicality": 0.9, "blur_jitter": 0.2, "blur_flip": 0.2},
+        "jitter .2, blur .2, committee 6": _NEIGHBOURLY | {"balance": 1.0},
+        "jitter .2, blur .2, committee 6, balance .7": _NEIGHBOURLY,
     },
     "student": {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -94,6 +102,12 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "even novelty": _EVEN,
         "even novelty, jitter .14": _EVEN
         | {"jitter": 0.14, "typicality": (0.8, 0.6), "worth": 0.03},
+        "the model alone": _ALONE,
+        "dropout .5": _DROPPED,
+        "dropout .5, noise .2": _DROPPED | {"blur_noise": 0.2},
+        "dropout .5, balance .7": _DROPPED | {"balance": 0.7},
+        "dropout .5, noise .2, balance .7": _DROPPED | {"blur_noise": 0.2, "balance": 0.7},
+        "dropout .5, balance .6, committee 10": _DROPPED | {"balance": 0.6, "committee": 10},
     },
 }
 
