@@ -118,12 +118,14 @@ def make_edits(
         steps: Of each number, the distance between whole numbers in encoded units; 0 where any
             value goes.
         firsts: The least whole number of each, in encoded units.
-        rarest: The least share of the rows that a category must have.
+        rarest: The least share of the rows that a category must have; half of it must lie on
+            either side of a number.
     """
-    low, high = np.quantile(rows.continuous, (0.01, 0.99), axis=0)
+    tail = max(_QUANTILES[0], 0.5 * rarest)
+    low, high = np.quantile(rows.continuous, (tail, 1.0 - tail), axis=0)
     edits: list[tuple[int, int, float]] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
-        values = np.quantile(rows.continuous[:, i], _QUANTILES)
+        values = np.quantile(rows.continuous[:, i], np.clip(_QUANTILES, tail, 1.0 - tail))
         if step > 0.0:
             # The whole numbers within the percentiles, not next to them.
             places = (np.array([low[i], high[i]]) - first) / step

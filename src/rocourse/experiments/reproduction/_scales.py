@@ -54,9 +54,8 @@ _PANEL: Mapping[str, Mapping[str, Any]] = {
         "rarest": 0.1,
         "copies": 4,
         "blur_noise": 0.0,
-        "blur_flip": 0.2,
-        "blur_jitter": 0.2,
-        "balance": 0.7,
+        "blur_flip": 0.5,
+        "balance": 0.5,
     },
     "student": {
         "epochs": 15,
