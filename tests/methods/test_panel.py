@@ -136,6 +136,17 @@ def test_rare_categories_are_not_asked_for(rarest, asked):
     assert edits.column[edits.feature == 2].tolist() == asked
 
 
+@pytest.mark.parametrize(("rarest", "tail"), [(0.0, 0.01), (0.1, 0.05), (0.4, 0.2)])
+def test_numbers_that_few_rows_exceed_are_not_asked_for(rarest, tail):
+    rows = random_rows(2000)
+    edits = make_edits(rows, LAYOUT, np.zeros(2), np.zeros(2), rarest=rarest)
+    for number in range(2):
+        asked = edits.value[edits.feature == number]
+        ends = np.quantile(rows.continuous[:, number], [tail, 1.0 - tail])
+        np.testing.assert_allclose([asked.min(), asked.max()], ends, atol=1e-6)
+        np.testing.assert_allclose([edits.low[number], edits.high[number]], ends, atol=1e-6)
+
+
 def test_models_make_little_of_categories_that_few_rows_have():
     frame = make_loans(600, seed=0)
     # The region means nothing, but by chance all that come from abroad are of one class.

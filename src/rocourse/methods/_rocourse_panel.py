@@ -73,7 +73,8 @@ class RoCoursePanel(SearchMethod):
     )
     rarest: float = param(
         default=0.002,
-        doc="The least share of the training rows that a category must have to be asked for.",
+        doc="The least share of the training rows that a category must have to be asked for; half "
+        "of it must lie on either side of a number.",
     )
     committee: int = param(
         default=3, doc="Networks of the model, whose mean logits are its own; of each member too."
