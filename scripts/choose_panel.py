@@ -2,11 +2,11 @@
 
 German Credit and Student: a half of each subset's training rows trains the method, the other half
 is shifted (two columns relabelled; one side of a cut by a feature) and trains the judges, four of
-them, with the same settings. `german_credit_quarter`: three quarters train the method, a quarter
-asks, and judges train on other three quarters, relabelled; models of half the rows say little of
-how accurate those of all are. Test rows and the other subset are not read. Loan: four of the years
-up to 2001, each judged by the others' models. Seeds are others than the reported ones. What the
-output folder has of a candidate with the same options is not tried again.
+them, with the same settings. With `_quarter` three quarters train the method, a quarter asks, and
+judges train on other three quarters, shifted in the same way; models of half the rows say little
+of how accurate those of all are. Test rows and the other subset are not read. Loan: four of the
+years up to 2001, each judged by the others' models. Seeds are others than the reported ones. What
+the output folder has of a candidate with the same options is not tried again.
 
     python scripts/choose_panel.py german_credit_quarter student loan --jobs 2 \\
         --out docs/results/choices
@@ -53,6 +53,7 @@ _STUDENT = {
 }
 _TYPICAL = _STUDENT | {"blur_flip": 0.3, "typicality": 0.8, "members": 8, "flip": 0.2}
 _SMOOTH = _TYPICAL | {"blur_jitter": 0.3, "blur_noise": 0.2}
+_QUARTER_SMOOTH = _SMOOTH | {"epochs": 15, "committee": 6, "typicality": 0.9}
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
 _EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
@@ -106,6 +107,12 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "jitter .3, noise .2, committee 6": _SMOOTH | {"committee": 6},
         "jitter .3, noise .2, committee 6, typical .9": _SMOOTH
         | {"committee": 6, "typicality": 0.9},
+    },
+    "student_quarter": {
+        "committee 6, typical .9": _QUARTER_SMOOTH,
+        "committee 6, typical .95": _QUARTER_SMOOTH | {"typicality": 0.95},
+        "committee 10, typical .9": _QUARTER_SMOOTH | {"committee": 10},
+        "committee 10, typical .95": _QUARTER_SMOOTH | {"committee": 10, "typicality": 0.95},
     },
     "loan": {
         "paper's model": _LOAN | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},

@@ -1,10 +1,15 @@
-"""What holds for all tests: no process takes more memory mappings than Linux allows it."""
+"""What holds for all tests: no timing decides one, and no process takes more memory mappings than
+Linux allows it."""
 
 import gc
 from pathlib import Path
 
 import jax
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Each compiled program takes several mappings for as long as JAX remembers it. Linux allows 65,530
 # to a process; beyond, the next program that is compiled ends it without a word.

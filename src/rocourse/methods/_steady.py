@@ -165,9 +165,8 @@ def class_scores(networks: list[Predictor], x: np.ndarray) -> np.ndarray:
 def balancing_offsets(scores: np.ndarray, labels: np.ndarray, balance: float = 1.0) -> np.ndarray:
     """What to add to scores `[classes, n]` so that verdicts are about as frequent as labels are.
 
-    Each class is given to at least the share `balance` of as many rows as have it, and to no more
-    than that goes the other way; within this most rows are told right. A class without rows keeps
-    its score.
+    A class is given to at least `balance` times as many rows as have it, and at most as many times
+    as few; within this most rows are told right. A class without rows keeps its score.
     """
     n_classes, n = scores.shape
     wanted = np.bincount(labels, minlength=n_classes)
@@ -194,7 +193,7 @@ def balancing_offsets(scores: np.ndarray, labels: np.ndarray, balance: float = 1
 def _allowed_counts(wanted: int, n: int, balance: float) -> tuple[int, int]:
     """The fewest and the most of `n` rows that a class of `wanted` rows, and the rest, may have."""
     others = n - wanted
-    least = max(math.ceil(balance * wanted), n - math.floor(others / balance))
-    most = min(math.floor(wanted / balance), n - math.ceil(balance * others))
+    least = math.ceil(max(balance * wanted, n - others / balance))
+    most = math.floor(min(wanted / balance, n - balance * others))
     # Rounded shares must not shut out the exact count.
     return min(least, wanted), max(most, wanted)

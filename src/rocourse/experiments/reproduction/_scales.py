@@ -41,9 +41,9 @@ _NOT_OF_VAE = frozenset(
 
 
 # Our extension, and what it is trained with instead of the paper's settings. Chosen on training
-# rows alone, half of them judged by models of the other half after a shift, and on loan's years up
-# to 2001 (scripts/choose_panel.py): the most robust that cost at most 60% of the paper's, but
-# for the exceptions that docs/reproduction.md tells.
+# rows alone, some of them judged by models of others after a shift, and on loan's years up to 2001
+# (scripts/choose_panel.py): the most robust that cost at most 60% of the paper's with a model that
+# is no less accurate, but for the exceptions that docs/reproduction.md tells.
 _PANEL: Mapping[str, Mapping[str, Any]] = {
     "german_credit": {
         "epochs": 15,
