@@ -111,8 +111,6 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "student_quarter": {
         "committee 6, typical .9": _QUARTER_SMOOTH,
         "committee 6, typical .95": _QUARTER_SMOOTH | {"typicality": 0.95},
-        "committee 10, typical .9": _QUARTER_SMOOTH | {"committee": 10},
-        "committee 10, typical .95": _QUARTER_SMOOTH | {"committee": 10, "typicality": 0.95},
     },
     "loan": {
         "paper's model": _LOAN | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},
