@@ -119,8 +119,8 @@ def test_distances_are_those_of_all_pairs(binary_schema, towards, seed):
     np.testing.assert_allclose(reference.distances(towards(attempts)), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("n", [12, 200])
-def test_inliers_have_a_factor_that_95_per_cent_of_the_training_rows_have(towards, n):
+@pytest.mark.parametrize(("n", "outlying"), [(12, 0.05), (200, 0.05), (200, 0.2), (200, "auto")])
+def test_inliers_have_a_factor_that_as_many_of_the_training_rows_have(towards, n, outlying):
     rng = np.random.default_rng(0)
 
     def draw(n):
@@ -131,11 +131,20 @@ def test_inliers_have_a_factor_that_95_per_cent_of_the_training_rows_have(toward
     attempts = pd.concat([draw(60), draw(60).assign(income=rng.uniform(0, 1, 60))])
     encoded, rows = (one_hot(FINE.encode(f), FINE.layout) for f in (training, attempts))
     expected, own = factors(rows, encoded, k=min(20, n - 1))
-    inlier = expected <= np.percentile(own, 95)
+    # scikit-learn's own threshold is documented as a factor of 1.5.
+    most = 1.5 if outlying == "auto" else np.quantile(own, 1.0 - outlying)
+    inlier = expected <= most
     assert 10 < inlier.sum() < 110
 
-    reference = Plausibility.fit(FINE, training, [1] * n)
+    reference = Plausibility.fit(FINE, training, [1] * n, outlying=outlying)
     np.testing.assert_array_equal(reference.inliers(towards(attempts, schema=FINE)), inlier)
+    np.testing.assert_array_equal(reference.inlying_rows(attempts, [1] * 120), inlier)
+
+
+@pytest.mark.parametrize("outlying", [0.0, 0.6, -1, "often", True, None])
+def test_a_wrong_share_of_outliers_is_refused(binary_schema, outlying):
+    with pytest.raises(ConfigError, match="outlying must be a share above 0"):
+        Plausibility.fit(binary_schema, random_rows(20, 0), [1] * 20, outlying=outlying)
 
 
 def test_other_real_rows_are_mostly_inliers_and_shuffled_ones_are_not(towards):

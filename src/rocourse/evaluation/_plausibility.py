@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,15 @@ NEIGHBOURS = 5
 MAX_REFERENCE_ROWS = 2000
 """Training rows of one class that are compared with; of more, a seeded draw."""
 
+OUTLYING_SHARE = 0.05
+"""The share of a class's training rows that are outliers.
+
+With scikit-learn's own threshold (`"auto"`, a factor of 1.5) wide one-hot rows are all inliers,
+even when every column has been shuffled by itself. A share of the training rows is a measure that
+has the same meaning for every schema.
+"""
+
 _OUTLIER_NEIGHBOURS = 20
-# With scikit-learn's own threshold (a factor of 1.5) wide one-hot rows are all inliers, even when
-# every column has been shuffled by itself. A share of the training rows is a measure that has the
-# same meaning for every schema.
-_OUTLYING_SHARE = 0.05
 
 # Percentiles between which a number is usual.
 _USUAL = (0.01, 0.99)
@@ -72,6 +76,7 @@ class Plausibility:
         *,
         neighbours: int = NEIGHBOURS,
         max_rows: int = MAX_REFERENCE_ROWS,
+        outlying: float | Literal["auto"] = OUTLYING_SHARE,
         seed: int = 0,
     ) -> Self:
         """Keeps the training rows of each class.
@@ -84,6 +89,8 @@ class Plausibility:
                 than this has no measures.
             max_rows: The most rows to keep of a class, drawn at random, so that judging stays
                 quick.
+            outlying: The share of a class's training rows that are outliers, at most one half, or
+                "auto": scikit-learn's own threshold.
             seed: Decides the draw.
         """
         for name, value in (("neighbours", neighbours), ("max_rows", max_rows)):
@@ -91,6 +98,12 @@ class Plausibility:
                 raise ConfigError(
                     f"{name} must be a whole number of at least 1, but is {value!r}: use, say, 5."
                 )
+        share = isinstance(outlying, float) and 0.0 < outlying <= 0.5
+        if not share and outlying != "auto":
+            raise ConfigError(
+                f"outlying must be a share above 0, at most 0.5, or 'auto', but is {outlying!r}: "
+                "use, say, 0.05."
+            )
         labels = as_labels(y, rows=len(X), source="y")
         rows_given = schema.encode(X)
         encoded = one_hot(rows_given, schema.layout)
@@ -101,7 +114,7 @@ class Plausibility:
             rows = encoded[labels == label]
             if len(rows) > max_rows:
                 rows = rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
-            references[to_plain(label)] = _reference(rows, neighbours)
+            references[to_plain(label)] = _reference(rows, neighbours, outlying)
         return cls(schema, references, (low, high))
 
     @property
@@ -115,7 +128,7 @@ class Plausibility:
         Returns:
             float64 [n], NaN where the class has too few rows.
         """
-        return self._judged(recourse, _distances)
+        return self._judged(*self._attempts(recourse), _distances)
 
     def inliers(self, recourse: Recourse) -> npt.NDArray[np.float64]:
         """Whether each attempt is an inlier among the training rows of its desired class.
@@ -123,7 +136,12 @@ class Plausibility:
         Returns:
             float64 [n] of zeros and ones, NaN where the class has too few rows.
         """
-        return self._judged(recourse, _inliers)
+        return self._judged(*self._attempts(recourse), _inliers)
+
+    def inlying_rows(self, X: pd.DataFrame, y: Any) -> npt.NDArray[np.float64]:
+        """The same of raw rows and their own classes: what can be expected of recourses at best."""
+        labels = as_labels(y, rows=len(X), source="y")
+        return self._judged(one_hot(self._schema.encode(X), self._schema.layout), labels, _inliers)
 
     def usual(self, recourse: Recourse) -> npt.NDArray[np.float64]:
         """Whether every number that an attempt changes becomes a usual one, whatever its class.
@@ -136,20 +154,26 @@ class Plausibility:
         kept = np.abs(values - before) < NEGLIGIBLE_CHANGE
         return np.asarray((within | kept).all(axis=1), dtype=np.float64)
 
+    def _attempts(self, recourse: Recourse) -> tuple[Encoded, npt.NDArray[Any]]:
+        return one_hot(recourse.attempts, self._schema.layout), np.asarray(recourse.desired)
+
     def _judged(
-        self, recourse: Recourse, measure: Callable[[_ClassReference, Encoded], Any]
+        self,
+        rows: Encoded,
+        classes: npt.NDArray[Any],
+        measure: Callable[[_ClassReference, Encoded], Any],
     ) -> npt.NDArray[np.float64]:
-        attempts = one_hot(recourse.attempts, self._schema.layout)
-        desired = np.asarray(recourse.desired)
-        values = np.full(len(recourse), np.nan)
+        values = np.full(len(rows), np.nan)
         for label, reference in self._references.items():
-            asked = np.flatnonzero(desired == label)
+            asked = np.flatnonzero(classes == label)
             if len(asked):
-                values[asked] = measure(reference, attempts[asked])
+                values[asked] = measure(reference, rows[asked])
         return values
 
 
-def _reference(rows: Encoded, neighbours: int) -> _ClassReference:
+def _reference(
+    rows: Encoded, neighbours: int, outlying: float | Literal["auto"]
+) -> _ClassReference:
     # Repeated rows lie at distance zero from each other, and beside such an infinitely dense spot
     # everything is an outlier.
     distinct = np.unique(rows, axis=0)
@@ -162,7 +186,7 @@ def _reference(rows: Encoded, neighbours: int) -> _ClassReference:
             n_neighbors=min(_OUTLIER_NEIGHBOURS, len(distinct) - 1),
             metric="manhattan",
             algorithm="brute",
-            contamination=_OUTLYING_SHARE,
+            contamination=outlying,
             novelty=True,
         )
         outliers.fit(distinct)
