@@ -252,6 +252,7 @@ def test_a_model_whose_network_is_not_at_hand_is_refused(loans):
 
 def test_knowing_the_judges_convinces_them_at_less_cost(loans):
     judges = [fit(VanillaCF, make_loans(400, seed=seed), epochs=30) for seed in range(1, 4)]
+    judges.append(fit(RoCoursePanel, make_loans(400, seed=4), epochs=30, members=2, committee=2))
     rows = make_loans(100, seed=9).drop(columns="grade")
     model = fit(RoCoursePanel, loans, epochs=30, members=4, typicality=0.5)
     told = model.knowing(judges).recourse(rows)

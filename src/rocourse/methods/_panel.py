@@ -1,5 +1,6 @@
 """A panel of retrained models: what recourses have to convince beside the model itself."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,9 @@ _QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _LEAST_ROWS = 5
 # Encoded values are float32: a whole number need not be one to the last digit.
 _ROUNDING = 1e-3
+
+Network = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Weights and biases of each layer."""
 
 
 def train_members(
@@ -96,15 +100,35 @@ def make_panel(
     """
     x = one_hot(rows, layout)
     margins = [_margins(class_scores(member, x), labels, typicality) for member in members]
-    return exact_panel(members)._replace(margins=np.stack(margins))
+    networks = [[network_of(network) for network in member] for member in members]
+    return exact_panel(networks)._replace(margins=np.stack(margins))
 
 
-def exact_panel(members: list[list[Predictor]]) -> Panel:
-    """The members alone, each content with the least lead there can be."""
-    n_classes = members[0][0].n_classes
-    weights, biases = _stacked([network for member in members for network in member])
-    margins = np.full((len(members), n_classes), _LEAST_MARGIN, np.float32)
+def exact_panel(members: Sequence[Sequence[Network]]) -> Panel:
+    """The members alone, each content with the least lead there can be.
+
+    Committees may differ in size: repeated, a small one has as many networks and the same mean.
+    """
+    size = math.lcm(*map(len, members))
+    weights, biases = _stacked(
+        [network for member in members for network in (size // len(member)) * list(member)]
+    )
+    # A single logit stands for two classes.
+    margins = np.full((len(members), max(2, biases[-1].shape[1])), _LEAST_MARGIN, np.float32)
     return Panel(weights, biases, margins)
+
+
+def own_committee(panel: Panel) -> list[Network]:
+    """The networks of the first member, the model that the panel is of."""
+    size = len(panel.biases[0]) // len(panel.margins)
+    parts = zip(panel.weights, panel.biases, strict=True)
+    layers = [(np.asarray(weight), np.asarray(bias)) for weight, bias in parts]
+    return [[(weight[i], bias[i]) for weight, bias in layers] for i in range(size)]
+
+
+def network_of(predictor: Predictor) -> Network:
+    """Its weights and biases."""
+    return [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in predictor.layers]
 
 
 def make_edits(
@@ -149,23 +173,21 @@ def make_edits(
 
 
 def _stacked(
-    networks: list[Predictor],
+    networks: Sequence[Network],
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     """Weights and biases of each layer; narrow layers get units that say nothing."""
-    if len({len(network.layers) for network in networks}) > 1:
+    if len(set(map(len, networks))) > 1:
         raise ConfigError(
             "All networks of a panel must have as many layers, but they have "
-            f"{', '.join(str(len(network.layers)) for network in networks)}; pass models trained "
+            f"{', '.join(str(len(network)) for network in networks)}; pass models trained "
             "with as many hidden widths."
         )
-    layers = list(zip(*(network.layers for network in networks), strict=True))
-    return (
-        tuple(_padded([np.asarray(part.weight) for part in layer]) for layer in layers),
-        tuple(_padded([np.asarray(part.bias) for part in layer]) for layer in layers),
-    )
+    layers = [zip(*layer, strict=True) for layer in zip(*networks, strict=True)]
+    weights, biases = zip(*layers, strict=True)
+    return tuple(map(_padded, weights)), tuple(map(_padded, biases))
 
 
-def _padded(arrays: list[np.ndarray]) -> np.ndarray:
+def _padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
     sizes = np.max([array.shape for array in arrays], axis=0)
     return np.stack(
         [

@@ -14,7 +14,15 @@ from rocourse.methods._config import (
     require_share,
 )
 from rocourse.methods._estimator import RecourseClassifier
-from rocourse.methods._panel import exact_panel, make_edits, make_panel, train_members
+from rocourse.methods._panel import (
+    Network,
+    exact_panel,
+    make_edits,
+    make_panel,
+    network_of,
+    own_committee,
+    train_members,
+)
 from rocourse.methods._parameters import estimator, param
 from rocourse.methods._search_estimator import SearchMethod
 from rocourse.methods._shifted_rows import USUAL_SHIFT, ShiftConfig
@@ -247,21 +255,31 @@ class RoCoursePanel(SearchMethod):
         Args:
             models: Fitted models of this model's schema, with as many hidden layers.
         """
-        predictors = [self.predictor_, *(model.predictor_ for model in models)]
-        known = [predictor for predictor in predictors if predictor is not None]
-        if len(known) < len(predictors):
+        known = [_committee(self), *map(_committee, models)]
+        missing = known.count([])
+        if missing:
             raise ConfigError(
-                "All models to be known must have networks of ours, but "
-                f"{len(predictors) - len(known)} have none; pass models that rocourse has trained."
+                f"All models to be known must have networks of ours, but {missing} have none; pass "
+                "models that rocourse has trained."
             )
         twin = copy(self)
         twin.worth = 0.0
         _, edits = _unnamed(self.learned_)
-        twin.learned_ = _named(exact_panel([[predictor] for predictor in known]), edits)
+        twin.learned_ = _named(exact_panel(known), edits)
         return twin
 
     def _needs_labels(self) -> bool:
         return True
+
+
+def _committee(model: RecourseClassifier) -> list[Network]:
+    """The networks of a model, none if it has none of ours."""
+    if model.predictor_ is None:
+        return []
+    # Apart they are less to compute than joined.
+    if isinstance(model, RoCoursePanel):
+        return own_committee(_unnamed(model.learned_)[0])
+    return [network_of(model.predictor_)]
 
 
 def _ordered(schema: Schema) -> tuple[bool, ...]:
