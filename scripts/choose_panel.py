@@ -29,6 +29,7 @@ from rocourse.evaluation import Plausibility, run_subsets, split
 from rocourse.schema import Schema
 
 SEEDS = (20, 21, 22)
+QUARTER_SEEDS = (20, 21, 22, 23, 24, 25)
 LOAN_SEEDS = (20, 21)
 LOAN_YEARS = ("1994", "1997", "1999", "2001")
 JUDGES = 4
@@ -42,6 +43,12 @@ _USUAL = _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9, "rarest": 0.1}
 # Three quarters of the rows: the epochs that all of them have.
 _QUARTER = _THRIFTY | {"epochs": 15, "typicality": 0.9}
 _QUARTER_USUAL = _QUARTER | {"committee": 6, "rarest": 0.1}
+_AS_TRAINED = _QUARTER_USUAL | {
+    "epochs": 20,
+    "blur_jitter": 0.1,
+    "blur_flip": 0.2,
+    "balance": 0.0,
+}
 _NEIGHBOURLY = _USUAL | {"blur_jitter": 0.2, "blur_flip": 0.2, "committee": 6, "balance": 0.7}
 _STUDENT = {
     "encoder_widths": (50, 10),
@@ -91,6 +98,11 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         | {"blur_flip": 0.4, "balance": 0.6, "epochs": 10},
         "jitter .2, blur .2, committee 6, rarest .1, balance .7": _QUARTER_USUAL
         | {"blur_jitter": 0.2, "blur_flip": 0.2, "balance": 0.7},
+        "jitter .1, blur .2, committee 6, rarest .1, as trained, 20 epochs": _AS_TRAINED,
+        "jitter .1, blur .3, committee 6, rarest .1, as trained, 20 epochs": _AS_TRAINED
+        | {"blur_flip": 0.3},
+        "jitter .1, blur .2, committee 12, rarest .1, as trained, 20 epochs": _AS_TRAINED
+        | {"committee": 12},
     },
     "student": {
         "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
@@ -107,10 +119,34 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "jitter .3, noise .2, committee 6": _SMOOTH | {"committee": 6},
         "jitter .3, noise .2, committee 6, typical .9": _SMOOTH
         | {"committee": 6, "typicality": 0.9},
+        "jitter .3, noise .2, committee 6, typical .95": _SMOOTH
+        | {"committee": 6, "typicality": 0.95},
+        "jitter .3, noise .2, committee 6, typical .9, rarest .05": _SMOOTH
+        | {"committee": 6, "typicality": 0.9, "rarest": 0.05},
+        "jitter .3, noise .2, committee 6, typical .9, rarest .1": _SMOOTH
+        | {"committee": 6, "typicality": 0.9, "rarest": 0.1},
+        "jitter .3, noise .2, committee 12, typical .9": _SMOOTH
+        | {"committee": 12, "typicality": 0.9},
+        "jitter .3, noise .2, blur .5, committee 6, typical .9": _SMOOTH
+        | {"committee": 6, "typicality": 0.9, "blur_flip": 0.5},
+        "jitter .3, noise .2, dropout .5, committee 6, typical .9": _SMOOTH
+        | {"committee": 6, "typicality": 0.9, "dropout": 0.5},
     },
     "student_quarter": {
         "committee 6, typical .9": _QUARTER_SMOOTH,
         "committee 6, typical .95": _QUARTER_SMOOTH | {"typicality": 0.95},
+        "committee 6, typical .9, worth .006": _QUARTER_SMOOTH | {"worth": 0.006},
+        "committee 6, typical .9, worth .005": _QUARTER_SMOOTH | {"worth": 0.005},
+        "committee 6, typical .8": _QUARTER_SMOOTH | {"typicality": 0.8},
+        "committee 6, typical .9, rarest .05": _QUARTER_SMOOTH | {"rarest": 0.05},
+        "committee 6, typical .9, rarest .1": _QUARTER_SMOOTH | {"rarest": 0.1},
+        "committee 6, typical .8, rarest .08": _QUARTER_SMOOTH
+        | {"typicality": 0.8, "rarest": 0.08},
+        "committee 6, typical .85, rarest .08": _QUARTER_SMOOTH
+        | {"typicality": 0.85, "rarest": 0.08},
+        "committee 6, typical .8, rarest .1": _QUARTER_SMOOTH | {"typicality": 0.8, "rarest": 0.1},
+        "paper's model": _QUARTER_SMOOTH
+        | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},
     },
     "loan": {
         "paper's model": _LOAN | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},
@@ -158,10 +194,9 @@ def parts(
     name: str,
 ) -> Iterator[tuple[int, datasets.Dataset, pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]]:
     """For each seed and subset: rows to train with, rows to ask for, and the judges' rows."""
-    quarter = name.endswith("_quarter")
-    name = name.removesuffix("_quarter")
-    for seed in SEEDS:
-        data, rng = datasets.load(name, seed=seed), np.random.default_rng(seed)
+    quarter, base = name.endswith("_quarter"), name.removesuffix("_quarter")
+    for seed in _seeds(name):
+        data, rng = datasets.load(base, seed=seed), np.random.default_rng(seed)
         for frame in data.subsets.values():
             train, _ = split(frame, data.target, seed=seed)
             share = 0.25 if quarter else 0.5
@@ -173,7 +208,7 @@ def parts(
                     theirs, _ = split(train, data.target, seed=seed + 10 + i, test_size=share)
                 shifts.append(
                     cut(theirs, data.schema, data.target, rng)
-                    if name == "student"
+                    if base == "student"
                     else relabelled(theirs, data.schema, rng)
                 )
             yield seed, data, mine, other, shifts
@@ -245,12 +280,19 @@ def tried(name: str, options: Mapping[str, Any]) -> list[dict[str, float]]:
     return by_years(options) if name == "loan" else by_parts(name, options)
 
 
-def _kept(stored: Path, candidates: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _seeds(name: str) -> tuple[int, ...]:
+    if name == "loan":
+        return LOAN_SEEDS
+    return QUARTER_SEEDS if name.endswith("_quarter") else SEEDS
+
+
+def _kept(stored: Path, name: str) -> dict[str, Any]:
     """The stored trials of candidates whose options are still the same."""
-    if not stored.exists():
+    record = json.loads(stored.read_text("utf-8")) if stored.exists() else {}
+    if record.get("seeds") != list(_seeds(name)):
         return {}
-    trials = {trial["name"]: trial for trial in json.loads(stored.read_text("utf-8"))["trials"]}
-    asked = json.loads(json.dumps(candidates))
+    trials = {trial["name"]: trial for trial in record["trials"]}
+    asked = json.loads(json.dumps(CANDIDATES[name]))
     return {
         title: trial
         for title, trial in trials.items()
@@ -260,9 +302,8 @@ def _kept(stored: Path, candidates: Mapping[str, Mapping[str, Any]]) -> dict[str
 
 def _store(stored: Path, name: str, trials: Mapping[str, Any]) -> None:
     """Writes what there is so far, in the order of the candidates."""
-    seeds = LOAN_SEEDS if name == "loan" else SEEDS
     ordered = [trials[title] for title in CANDIDATES[name] if title in trials]
-    record = {"data": name, "seeds": seeds, "trials": ordered}
+    record = {"data": name, "seeds": _seeds(name), "trials": ordered}
     stored.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     stored.write_text(text, encoding="utf-8")
@@ -277,7 +318,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.data:
         stored = arguments.out / f"panel-{name}.json"
-        trials = _kept(stored, CANDIDATES[name])
+        trials = _kept(stored, name)
         fresh = {title: opts for title, opts in CANDIDATES[name].items() if title not in trials}
         # Spawned: a forked process would share the threads of JAX.
         with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
