@@ -8,7 +8,7 @@ of how accurate those of all are. Test rows and the other subset are not read. L
 years up to 2001, each judged by the others' models. Seeds are others than the reported ones. What
 the output folder has of a candidate with the same options is not tried again.
 
-    python scripts/choose_panel.py german_credit_quarter student loan --jobs 2 \\
+    python scripts/choose_panel.py german_credit_quarter student_quarter loan --jobs 2 \\
         --out docs/results/choices
 """
 
