@@ -178,6 +178,22 @@ def test_points_that_another_beats_are_told_apart():
     assert efficient(points) == [True, True, False, True, False]
 
 
+def test_points_of_others_that_ours_beat_are_counted():
+    entry = REGISTRY["fig-pareto"]
+    results = results_of(entry)
+    for job, result in results.items():
+        scores = result["subset"]["scores"]["protocols"]["all"]
+        own = job.inputs["method"] == "rocourse-panel"
+        cheap = job.inputs["dataset"] == "loan"
+        scores["proximity"] = (1.0 if cheap else 3.0) if own else 2.0
+        scores["judged"] = dict.fromkeys(scores["judged"], 0.9 if own else 0.8)
+    _, table, _ = entry.render(QUICK, results)
+    assert {row[1] for row in table.rows} == {"ROAR-LIME", "RBR", "CounterNet", "RoCourseNet"}
+    for data, _, points, beaten in table.rows:
+        assert int(points) >= 2
+        assert beaten == (points if data == "Loan" else "0")
+
+
 def test_figures_are_shown_with_signs_and_spreads():
     assert difference(0.5, 0.75) == "−0.250" and difference(0.75, 0.5) == "+0.250"
     assert difference(None, 0.5) == spread(None, 0.1) == "–"

@@ -1,6 +1,6 @@
 """Figures of what validity costs: one line a method, or one a share of the training rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +11,7 @@ from rocourse.experiments._theme import Theme
 from rocourse.experiments.reproduction._axes import Line, add_legend, dress, line_color, new_figure
 from rocourse.experiments.reproduction._jobs import Cell, Job, seed_by_seed
 from rocourse.experiments.reproduction._names import METHOD_TITLES, data_title
-from rocourse.experiments.reproduction._parts import Part, Picture
+from rocourse.experiments.reproduction._parts import Part, Picture, Table, grouped
 from rocourse.experiments.reproduction._recourse_tables import figure_table
 from rocourse.experiments.reproduction._results import Results, collect, measure
 from rocourse.experiments.reproduction._scales import Scale, Setting
@@ -97,7 +97,24 @@ def pareto_parts(scale: Scale, results: Results) -> list[Part]:
         ),
     )
     lines = [point for one in frontiers.values() for frontier in one for point in frontier.points]
-    return [picture, figure_table("The numbers", "varied", lines, results)]
+    numbers = figure_table("The numbers", "varied", lines, results)
+    return [picture, _beaten_table(frontiers, results), numbers]
+
+
+def _beaten_table(frontiers: Mapping[str, Sequence[Frontier]], results: Results) -> Table:
+    rows = []
+    for dataset, (*others, own) in frontiers.items():
+        ours = _points(own, "robust_validity", results)
+        for other in others:
+            theirs = _points(other, "robust_validity", results)
+            beaten = sum(any(x <= cost and y >= gain for x, y in ours) for cost, gain in theirs)
+            rows.append((data_title(dataset), other.title, str(len(theirs)), str(beaten)))
+    note = (
+        "Of a method's points those for which RoCoursePanel has one that costs no more and is no "
+        "less robust."
+    )
+    columns = grouped(("", ("data", "method", "points", "beaten")))
+    return Table("Beaten by RoCoursePanel", columns, tuple(rows), note)
 
 
 def _fractions(scale: Scale) -> list[tuple[float, Setting]]:
@@ -154,6 +171,17 @@ def efficient(points: Sequence[tuple[float, float]]) -> list[bool]:
     ]
 
 
+def _points(frontier: Frontier, metric: str, results: Results) -> list[tuple[float, float]]:
+    """What each point that has results costs, and what it gains."""
+    found = []
+    for _, cell in frontier.points:
+        result = collect(cell, results)
+        cost, gain = (measure(result, name)[0].mean for name in ("proximity", metric))
+        if cost is not None and gain is not None:
+            found.append((cost, gain))
+    return found
+
+
 def _draw(
     panels: Sequence[tuple[str, str, Sequence[Frontier]]],
     columns: int,
@@ -173,12 +201,7 @@ def _draw(
 def _draw_frontier(
     axes: Axes, frontier: Frontier, metric: str, results: Results, theme: Theme
 ) -> None:
-    found = []
-    for _, cell in frontier.points:
-        result = collect(cell, results)
-        cost, gain = (measure(result, name)[0].mean for name in ("proximity", metric))
-        if cost is not None and gain is not None:
-            found.append((cost, gain))
+    found = _points(frontier, metric, results)
     if not found:
         return
     method = frontier.points[0][1].method
