@@ -114,6 +114,23 @@ def test_the_main_table_has_the_papers_figures_and_the_difference():
     assert found["robust validity: difference"] == f"{ours - 0.969:+.3f}".replace("-", "−")
 
 
+def test_the_extensions_model_is_compared_with_the_base_model_of_the_same_rows():
+    entry = REGISTRY["table-predictive"]
+    results = results_of(entry)
+    gains = {("gp", 0): 0.02, ("ms", 0): -0.01, ("gp", 1): 0.0, ("ms", 1): 0.03}
+    for job, result in results.items():
+        if job.inputs["dataset"] != "student":
+            continue
+        where = job.inputs["subset"], job.inputs["seed"]
+        gain = gains[where] if job.inputs["method"] == "rocourse-panel" else 0.0
+        result["subset"]["scores"]["accuracy"] = 0.5 + 0.1 * job.inputs["seed"] + gain
+    found = {row[0]: row for row in entry.render(QUICK, results)[1].rows}
+    # The variance of the four gains is 0.001 / 3, and its share of four has the root 0.00913.
+    assert found["Student"][1] == "+0.010 ± 0.009" and found["Student"][3] == "4"
+    without = {job: r for job, r in results.items() if job.inputs["method"] != "rocourse-panel"}
+    assert all(row[1:3] == ("–", "–") for row in entry.render(QUICK, without)[1].rows)
+
+
 def test_times_of_a_busy_moment_do_not_decide_the_tables():
     entry = REGISTRY["table-time"]
     paper = SCALES["paper"]
