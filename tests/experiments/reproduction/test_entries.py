@@ -8,7 +8,7 @@ from rocourse.experiments import PAPER
 from rocourse.experiments._figures import to_png
 from rocourse.experiments._theme import DARK, LIGHT
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
-from rocourse.experiments.reproduction._frontier_figures import efficient
+from rocourse.experiments.reproduction._frontier_figures import efficient, frontier_at
 from rocourse.experiments.reproduction._parts import difference, grouped, spread
 from rocourse.methods import METHODS
 
@@ -206,9 +206,16 @@ def test_points_of_others_that_ours_beat_are_counted():
         scores["judged"] = dict.fromkeys(scores["judged"], 0.9 if own else 0.8)
     _, table, _ = entry.render(QUICK, results)
     assert {row[1] for row in table.rows} == {"ROAR-LIME", "RBR", "CounterNet", "RoCourseNet"}
-    for data, _, points, beaten in table.rows:
+    for data, _, points, below, outdone in table.rows:
         assert int(points) >= 2
-        assert beaten == (points if data == "Loan" else "0")
+        assert below == outdone == (points if data == "Loan" else "0")
+
+
+def test_between_two_points_a_frontier_is_a_line():
+    points = [(1.0, 0.5), (3.0, 0.9), (2.0, 0.4)]
+    assert frontier_at(points, 2.0) == pytest.approx(0.7), "the third point is none of it"
+    assert frontier_at(points, 9.0) == 0.9
+    assert frontier_at(points, 0.5) == frontier_at([], 1.0) == float("-inf")
 
 
 def test_figures_are_shown_with_signs_and_spreads():

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -107,13 +108,18 @@ def _beaten_table(frontiers: Mapping[str, Sequence[Frontier]], results: Results)
         ours = _points(own, "robust_validity", results)
         for other in others:
             theirs = _points(other, "robust_validity", results)
-            beaten = sum(any(x <= cost and y >= gain for x, y in ours) for cost, gain in theirs)
-            rows.append((data_title(dataset), other.title, str(len(theirs)), str(beaten)))
+            outdone = sum(any(x <= cost and y >= gain for x, y in ours) for cost, gain in theirs)
+            below = sum(gain <= frontier_at(ours, cost) for cost, gain in theirs)
+            counts = (len(theirs), below, outdone)
+            rows.append((data_title(dataset), other.title, *map(str, counts)))
     note = (
-        "Of a method's points those for which RoCoursePanel has one that costs no more and is no "
-        "less robust."
+        "Of a method's points those on or below the line of RoCoursePanel in the figure of robust "
+        "validity, and those for which it has a point itself that costs no more and is no less "
+        "robust."
     )
-    columns = grouped(("", ("data", "method", "points", "beaten")))
+    columns = grouped(
+        ("", ("data", "method", "points")), ("of them", ("below the line", "outdone"))
+    )
     return Table("Beaten by RoCoursePanel", columns, tuple(rows), note)
 
 
@@ -169,6 +175,15 @@ def efficient(points: Sequence[tuple[float, float]]) -> list[bool]:
         not any(x <= cost and y >= gain and (x, y) != (cost, gain) for x, y in points)
         for cost, gain in points
     ]
+
+
+def frontier_at(points: Sequence[tuple[float, float]], cost: float) -> float:
+    """What the line through the efficient points gains for a cost: nothing for less than any."""
+    best = sorted(point for point, good in zip(points, efficient(points), strict=True) if good)
+    if not best or cost < best[0][0]:
+        return -np.inf
+    costs, gains = zip(*best, strict=True)
+    return float(np.interp(cost, costs, gains))
 
 
 def _points(frontier: Frontier, metric: str, results: Results) -> list[tuple[float, float]]:
