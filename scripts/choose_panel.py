@@ -35,6 +35,8 @@ LOAN_YEARS = ("1994", "1997", "1999", "2001")
 JUDGES = 4
 LEAST_ROWS, LEAST_OF_A_CLASS = 60, 8
 
+# A network as the paper has it: of the rows themselves, alone, with its verdicts as trained.
+_PAPERS = {"copies": 0, "committee": 1, "balance": 0.0}
 # Half of the rows, twice the epochs: as many steps as with all of them.
 _GERMAN = {"batch_size": 256, "epochs": 30, "copies": 4, "blur_noise": 0.0, "members": 6}
 _THRIFTY = _GERMAN | {"worth": 0.02}
@@ -60,7 +62,8 @@ _STUDENT = {
 }
 _TYPICAL = _STUDENT | {"blur_flip": 0.3, "typicality": 0.8, "members": 8, "flip": 0.2}
 _SMOOTH = _TYPICAL | {"blur_jitter": 0.3, "blur_noise": 0.2}
-_QUARTER_SMOOTH = _SMOOTH | {"epochs": 15, "committee": 6, "typicality": 0.9}
+_SMOOTH_SIX = _SMOOTH | {"committee": 6, "typicality": 0.9}
+_QUARTER_SMOOTH = _SMOOTH_SIX | {"epochs": 15}
 _LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
 _STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
 _EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
@@ -68,7 +71,7 @@ _ALONE = _EVEN | {"members": 1, "typicality": (0.9, 0.6), "worth": 0.03}
 _DROPPED = _ALONE | {"committee": 6, "dropout": 0.5, "blur_flip": 0.05}
 CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "german_credit": {
-        "paper's model": _GERMAN | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
+        "paper's model": _GERMAN | {"epochs": 100, **_PAPERS},
         "no blur": _SCRAMBLED | {"blur_flip": 0.0},
         "blur .3": _SCRAMBLED | {"blur_flip": 0.3},
         "blur .5": _SCRAMBLED | {"blur_flip": 0.5},
@@ -87,8 +90,7 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "jitter .2, blur .2, committee 6, balance .7": _NEIGHBOURLY,
     },
     "german_credit_quarter": {
-        "paper's model": _QUARTER
-        | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0, "members": 1},
+        "paper's model": _QUARTER | {"epochs": 50, **_PAPERS, "members": 1},
         "blur .5": _QUARTER | {"blur_flip": 0.5},
         "blur .5, committee 6, rarest .1, balance .5": _QUARTER_USUAL
         | {"blur_flip": 0.5, "balance": 0.5},
@@ -105,7 +107,7 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         | {"committee": 12},
     },
     "student": {
-        "paper's model": _STUDENT | {"epochs": 100, "copies": 0, "committee": 1, "balance": 0.0},
+        "paper's model": _STUDENT | {"epochs": 100, **_PAPERS},
         "blur .3": _STUDENT | {"blur_flip": 0.3},
         "typical .7": _STUDENT | {"blur_flip": 0.3, "typicality": 0.7, "members": 8, "flip": 0.2},
         "typical .8": _TYPICAL,
@@ -117,20 +119,13 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "jitter .3, noise .2": _SMOOTH,
         "jitter .3, noise .2, typical .9": _SMOOTH | {"typicality": 0.9},
         "jitter .3, noise .2, committee 6": _SMOOTH | {"committee": 6},
-        "jitter .3, noise .2, committee 6, typical .9": _SMOOTH
-        | {"committee": 6, "typicality": 0.9},
-        "jitter .3, noise .2, committee 6, typical .95": _SMOOTH
-        | {"committee": 6, "typicality": 0.95},
-        "jitter .3, noise .2, committee 6, typical .9, rarest .05": _SMOOTH
-        | {"committee": 6, "typicality": 0.9, "rarest": 0.05},
-        "jitter .3, noise .2, committee 6, typical .9, rarest .1": _SMOOTH
-        | {"committee": 6, "typicality": 0.9, "rarest": 0.1},
-        "jitter .3, noise .2, committee 12, typical .9": _SMOOTH
-        | {"committee": 12, "typicality": 0.9},
-        "jitter .3, noise .2, blur .5, committee 6, typical .9": _SMOOTH
-        | {"committee": 6, "typicality": 0.9, "blur_flip": 0.5},
-        "jitter .3, noise .2, dropout .5, committee 6, typical .9": _SMOOTH
-        | {"committee": 6, "typicality": 0.9, "dropout": 0.5},
+        "jitter .3, noise .2, committee 6, typical .9": _SMOOTH_SIX,
+        "jitter .3, noise .2, committee 6, typical .95": _SMOOTH_SIX | {"typicality": 0.95},
+        "jitter .3, noise .2, committee 6, typical .9, rarest .05": _SMOOTH_SIX | {"rarest": 0.05},
+        "jitter .3, noise .2, committee 6, typical .9, rarest .1": _SMOOTH_SIX | {"rarest": 0.1},
+        "jitter .3, noise .2, committee 12, typical .9": _SMOOTH_SIX | {"committee": 12},
+        "jitter .3, noise .2, blur .5, committee 6, typical .9": _SMOOTH_SIX | {"blur_flip": 0.5},
+        "jitter .3, noise .2, dropout .5, committee 6, typical .9": _SMOOTH_SIX | {"dropout": 0.5},
     },
     "student_quarter": {
         "committee 6, typical .9": _QUARTER_SMOOTH,
@@ -145,11 +140,10 @@ CANDIDATES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "committee 6, typical .85, rarest .08": _QUARTER_SMOOTH
         | {"typicality": 0.85, "rarest": 0.08},
         "committee 6, typical .8, rarest .1": _QUARTER_SMOOTH | {"typicality": 0.8, "rarest": 0.1},
-        "paper's model": _QUARTER_SMOOTH
-        | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},
+        "paper's model": _QUARTER_SMOOTH | {"epochs": 50, **_PAPERS},
     },
     "loan": {
-        "paper's model": _LOAN | {"epochs": 50, "copies": 0, "committee": 1, "balance": 0.0},
+        "paper's model": _LOAN | {"epochs": 50, **_PAPERS},
         "blur .2": _LOAN,
         "refusals typical .9": _LOAN | {"typicality": (0.9, 0.6)},
         "even .7, blur .4": _STEADIER | {"blur_flip": 0.4},
@@ -300,13 +294,18 @@ def _kept(stored: Path, name: str) -> dict[str, Any]:
     }
 
 
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes what was found as JSON, into a folder that need not be there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
 def _store(stored: Path, name: str, trials: Mapping[str, Any]) -> None:
     """Writes what there is so far, in the order of the candidates."""
     ordered = [trials[title] for title in CANDIDATES[name] if title in trials]
     record = {"data": name, "seeds": _seeds(name), "trials": ordered}
-    stored.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    stored.write_text(text, encoding="utf-8")
+    write_record(stored, record)
 
 
 def main() -> None:

@@ -8,16 +8,14 @@ are others than the reported ones.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
-from choose_panel import CANDIDATES, QUARTER_SEEDS, fit
-from sklearn.metrics import roc_auc_score
+from choose_panel import CANDIDATES, QUARTER_SEEDS, fit, write_record
 from sklearn.model_selection import StratifiedKFold
 
 from rocourse import datasets
-from rocourse.evaluation import split
+from rocourse.evaluation import accuracy, auc, split
 
 FOLDS = 4
 PAPERS = "paper's model"
@@ -25,7 +23,8 @@ PAPERS = "paper's model"
 
 def measured() -> dict[str, np.ndarray]:
     """Accuracy and AUC of each candidate, `[folds, 2]`."""
-    found: dict[str, list[tuple[float, float]]] = {PAPERS: []}
+    candidates = CANDIDATES["german_credit_quarter"]
+    found: dict[str, list[tuple[float | None, float | None]]] = {title: [] for title in candidates}
     for seed in QUARTER_SEEDS:
         data = datasets.load("german_credit", seed=seed)
         for frame in data.subsets.values():
@@ -33,13 +32,11 @@ def measured() -> dict[str, np.ndarray]:
             folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
             for learnt, asked in folds.split(train, train[data.target]):
                 rows = train.iloc[asked].drop(columns=data.target)
-                labels = train[data.target].to_numpy()[asked]
-                for title, options in CANDIDATES["german_credit_quarter"].items():
+                labels = train[data.target].iloc[asked]
+                for title, options in candidates.items():
                     model = fit(data, train.iloc[learnt], seed, {**options, "members": 1})
-                    right = float(np.mean(model.predict(rows) == labels))
-                    scores = np.asarray(model.predict_proba(rows))[:, 1]
-                    auc = float(roc_auc_score(labels == model.classes_[1], scores))
-                    found.setdefault(title, []).append((right, auc))
+                    area = auc(labels, model.predict_proba(rows), model.classes_)
+                    found[title].append((accuracy(labels, model.predict(rows)), area))
     return {title: np.asarray(values) for title, values in found.items()}
 
 
@@ -63,9 +60,7 @@ def main() -> None:
         )
         print(trials[-1], flush=True)
     record = {"data": "german_credit", "seeds": QUARTER_SEEDS, "folds": FOLDS, "trials": trials}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    arguments.out.write_text(text, encoding="utf-8")
+    write_record(arguments.out, record)
 
 
 if __name__ == "__main__":

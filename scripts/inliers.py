@@ -8,10 +8,10 @@ class, and a recourse one that lies lonelier. scikit-learn's own threshold ("aut
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import pandas as pd
+from choose_panel import write_record
 
 from rocourse import RoCoursePanel, datasets
 from rocourse.evaluation import Plausibility, split
@@ -57,8 +57,7 @@ def main() -> None:
     table = found.groupby("threshold", sort=False).mean().round(4)
     print(table.to_string())
     record = {"data": DATA, "seeds": list(SEEDS), "shares": table.reset_index().to_dict("records")}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(arguments.out, record)
 
 
 if __name__ == "__main__":

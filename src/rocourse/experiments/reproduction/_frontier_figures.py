@@ -179,11 +179,16 @@ def efficient(points: Sequence[tuple[float, float]]) -> list[bool]:
 
 def frontier_at(points: Sequence[tuple[float, float]], cost: float) -> float:
     """What the line through the efficient points gains for a cost: nothing for less than any."""
-    best = sorted(point for point, good in zip(points, efficient(points), strict=True) if good)
+    best = _line(points)
     if not best or cost < best[0][0]:
         return -np.inf
     costs, gains = zip(*best, strict=True)
     return float(np.interp(cost, costs, gains))
+
+
+def _line(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The efficient points, the cheapest first."""
+    return sorted(point for point, good in zip(points, efficient(points), strict=True) if good)
 
 
 def _points(frontier: Frontier, metric: str, results: Results) -> list[tuple[float, float]]:
@@ -221,8 +226,7 @@ def _draw_frontier(
         return
     method = frontier.points[0][1].method
     color = line_color(Line(frontier.title, method, (), (), shade=frontier.shade), theme)
-    kept = efficient(found)
-    best = sorted(point for point, good in zip(found, kept, strict=True) if good)
+    best = _line(found)
     axes.plot(
         *zip(*best, strict=True),
         color=color,
@@ -234,7 +238,7 @@ def _draw_frontier(
         label=frontier.title,
         zorder=3,
     )
-    beaten = [point for point, good in zip(found, kept, strict=True) if not good]
+    beaten = [point for point in found if point not in best]
     if beaten:
         axes.plot(
             *zip(*beaten, strict=True),

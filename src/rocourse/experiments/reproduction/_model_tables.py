@@ -1,9 +1,9 @@
 """Tables of models: how well they predict, how long they train, how long a recourse takes."""
 
 from collections.abc import Sequence
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
-from rocourse.evaluation import SeedsResult
+from rocourse.evaluation import Aggregate, SeedsResult
 from rocourse.experiments._paper import (
     PAPER_PREDICTIONS,
     PAPER_RECOURSE_MS,
@@ -89,10 +89,10 @@ def _own_model_table(scale: Scale, results: Results) -> Table:
         )
         row = [data_title(dataset)]
         for metric in ("accuracy", "auc"):
-            gains = _gains(base, own, metric)
-            error = f" ± {stdev(gains) / len(gains) ** 0.5:.3f}" if len(gains) > 1 else ""
-            row.append(difference(fmean(gains), 0.0) + error if gains else ABSENT)
-        rows.append((*row, str(len(gains))))
+            gain = Aggregate.of(_gains(base, own, metric))
+            error = "" if gain.std is None else f" ± {gain.std / gain.n**0.5:.3f}"
+            row.append(difference(gain.mean, 0.0) + error)
+        rows.append((*row, str(gain.n)))
     columns = grouped(("", ("data", "accuracy", "AUC", "models")))
     note = (
         "What RoCoursePanel's model has more than the base model of the same training rows: mean ± "
@@ -112,7 +112,7 @@ def _gains(base: SeedsResult | None, own: SeedsResult | None, metric: str) -> li
         }
         for result in (base, own)
     )
-    return [after[key] - before[key] for key in before.keys() & after.keys()]
+    return [after[key] - value for key, value in before.items() if key in after]
 
 
 def time_cells(scale: Scale) -> list[Cell]:
