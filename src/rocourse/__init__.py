@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rocourse import datasets, evaluation
     from rocourse.artifacts import load, save
-    from rocourse.methods import (
+    from rocourse.estimators import (
         RBR,
         ROAR,
         VAECF,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         RoCoursePanel,
         VanillaCF,
         VanillaCFRandom,
-        adapt,
     )
+    from rocourse.models.adapters import adapt
     from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target
 
 __all__ = [
@@ -66,24 +66,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CFModel": "rocourse.methods",
+    "CFModel": "rocourse.estimators",
     "Categorical": "rocourse.schema",
     "Continuous": "rocourse.schema",
-    "CounterNet": "rocourse.methods",
-    "RBR": "rocourse.methods",
-    "ROAR": "rocourse.methods",
+    "CounterNet": "rocourse.estimators",
+    "RBR": "rocourse.estimators",
+    "ROAR": "rocourse.estimators",
     "Recourse": "rocourse.schema",
-    "RoCourseNet": "rocourse.methods",
-    "RoCourseNetRandom": "rocourse.methods",
-    "RoCoursePanel": "rocourse.methods",
-    "RobustCFModel": "rocourse.methods",
-    "RobustVAECF": "rocourse.methods",
+    "RoCourseNet": "rocourse.estimators",
+    "RoCourseNetRandom": "rocourse.estimators",
+    "RoCoursePanel": "rocourse.estimators",
+    "RobustCFModel": "rocourse.estimators",
+    "RobustVAECF": "rocourse.estimators",
     "Schema": "rocourse.schema",
     "Target": "rocourse.schema",
-    "VAECF": "rocourse.methods",
-    "VanillaCF": "rocourse.methods",
-    "VanillaCFRandom": "rocourse.methods",
-    "adapt": "rocourse.methods",
+    "VAECF": "rocourse.estimators",
+    "VanillaCF": "rocourse.estimators",
+    "VanillaCFRandom": "rocourse.estimators",
+    "adapt": "rocourse.models.adapters",
     "load": "rocourse.artifacts",
     "save": "rocourse.artifacts",
 }

@@ -36,10 +36,10 @@ from rocourse.errors import ArtifactError, OutputError, RocourseError
 
 # Checking an output path, or refusing a damaged model, must not cost loading JAX.
 if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 FORMAT = "rocourse-model"
-VERSION = 1
+VERSION = 2
 
 _HEADER = "model.json"
 _WEIGHTS = "weights.safetensors"
@@ -103,7 +103,7 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
     header = _read_header(directory)
     tensors = _read_weights(directory, header)
 
-    from rocourse.methods import METHODS
+    from rocourse.estimators import METHODS
 
     given = {"model": model, "generator": generator}
     supplied = {name: value for name, value in given.items() if value is not None}

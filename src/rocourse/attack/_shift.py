@@ -20,7 +20,7 @@ ATTACKERS: tuple[Attacker, ...] = get_args(Attacker)
 _Carry = tuple[Any, optax.OptState, Array]
 
 
-class Shift(NamedTuple):
+class Shifted(NamedTuple):
     """What the attacker found."""
 
     params: object
@@ -46,7 +46,7 @@ def virtual_data_shift(
     attacker: Attacker = "worst",
     axis: int = -1,
     last_ascent: bool = True,
-) -> Shift:
+) -> Shifted:
     """Finds a data shift within ε whose retrained model breaks as many recourses as it can.
 
     Each of the `steps` rounds takes `unroll` optimiser steps of θ' on the shifted rows (lines 5–7),
@@ -117,7 +117,7 @@ def virtual_data_shift(
     else:
         round_keys = jax.random.split(redraw_key, steps)
         (weights, _, delta), _ = jax.lax.scan(random_round, start, round_keys)
-    return Shift(weights, jnp.asarray(delta))
+    return Shifted(weights, jnp.asarray(delta))
 
 
 def inner_optimizer(name: InnerOptimizer, rate: Array | float) -> optax.GradientTransformation:

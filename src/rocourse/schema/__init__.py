@@ -8,6 +8,7 @@ JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints
 from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._describe import describe_change
+from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._recourse import Recourse
@@ -23,6 +24,7 @@ __all__ = [
     "Continuous",
     "Feature",
     "Layout",
+    "OutOfRange",
     "Recourse",
     "RowCodec",
     "RowCodes",

@@ -1,0 +1,43 @@
+"""The public methods: thin compositions of a trainer, a proposer and perhaps an attack."""
+
+from rocourse.estimators._base import METHODS, RecourseClassifier
+from rocourse.estimators._methods import (
+    RBR,
+    ROAR,
+    VAECF,
+    CFModel,
+    CounterNet,
+    RobustCFModel,
+    RobustVAECF,
+    RoCourseNet,
+    RoCourseNetRandom,
+    RoCoursePanel,
+    VanillaCF,
+    VanillaCFRandom,
+)
+from rocourse.estimators._oracle import oracle
+from rocourse.estimators._parameters import describe_parameters, read_parameters, tuning_space
+from rocourse.estimators._presets import PRESETS, Preset
+
+__all__ = [
+    "METHODS",
+    "PRESETS",
+    "Preset",
+    "RBR",
+    "ROAR",
+    "VAECF",
+    "CFModel",
+    "CounterNet",
+    "RecourseClassifier",
+    "RoCourseNet",
+    "RoCourseNetRandom",
+    "RoCoursePanel",
+    "RobustCFModel",
+    "RobustVAECF",
+    "VanillaCF",
+    "VanillaCFRandom",
+    "describe_parameters",
+    "oracle",
+    "read_parameters",
+    "tuning_space",
+]

@@ -1,0 +1,369 @@
+"""The one estimator: a trainer, a proposer and perhaps an attack; rows in, recourses out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from rocourse.attack import Attack
+from rocourse.errors import ConfigError
+from rocourse.estimators._given import classes_of, open_model, require_same_encoding
+from rocourse.estimators._parameters import (
+    PARAMETERS,
+    check_parameters,
+    documented_defaults,
+    resolved,
+)
+from rocourse.estimators._reading import fitted_schema, known_labels, new_labels, read_frame
+from rocourse.estimators._storage import Header, Tensors, from_state, to_state
+from rocourse.models import (
+    BatchModel,
+    HasNetwork,
+    NetworkModel,
+    Trainer,
+    TrainingRows,
+    train_witnesses,
+)
+from rocourse.models.adapters import AdaptedModel
+from rocourse.models.training import EpochCallback, EpochRecord, History
+from rocourse.networks import Predictor
+from rocourse.options import NESTED, Options
+from rocourse.recourse import Advisor, Context, Fitting, Proposer, State
+from rocourse.schema import OutOfRange, Recourse, Schema
+
+METHODS: dict[str, type["RecourseClassifier"]] = {}
+"""The estimators by the names that the command line and stored models use."""
+
+
+class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that says what a row must change to be given another class.
+
+    It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
+    an attack, if there is one, is what the proposer is trained against. Any trainer goes with any
+    proposer. A class of its own is a name for defaults:
+
+    ```python
+    class Mine(RecourseClassifier, name="mine", trainer=PlainTrainer(), proposer=MyProposer()):
+        "What it is, in a line."
+    ```
+    """
+
+    method: ClassVar[str] = ""
+
+    classes_: np.ndarray
+    schema_: Schema
+    seed_: int
+    trainer_: Trainer
+    """How the model was trained, and would be again."""
+    proposer_: Proposer
+    attack_: Attack | None
+    model_: BatchModel
+    """What decides."""
+    network_: Predictor | None
+    """The model's network; of a model without one, what imitates it, where that is needed."""
+    state_: State
+    """What the proposer has learned."""
+    witnesses_: list[Predictor]
+    """Models of shifted rows, to say how robust a recourse is."""
+    history_: list[EpochRecord]
+    best_epoch_: int
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        *,
+        trainer: Trainer,
+        proposer: Proposer,
+        attack: Attack | None = None,
+        model: Any = None,
+        preset: str | None = None,
+        witnesses: int = 0,
+        out_of_range: OutOfRange = "clip",
+        random_state: Any = None,
+    ) -> None:
+        self.schema = schema
+        self.trainer = trainer
+        self.proposer = proposer
+        self.attack = attack
+        self.model = model
+        self.preset = preset
+        self.witnesses = witnesses
+        self.out_of_range: OutOfRange = out_of_range
+        self.random_state = random_state
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str,
+        trainer: Trainer,
+        proposer: Proposer,
+        attack: Attack | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init_subclass__(**others)
+        cls.method = name
+        # scikit-learn reads parameters and their defaults off the signature.
+        cls.__init__ = documented_defaults(  # type: ignore[method-assign]
+            RecourseClassifier.__init__, trainer=trainer, proposer=proposer, attack=attack
+        )
+        cls.__doc__ = PARAMETERS.documented(cls.__doc__)
+        METHODS[name] = cls
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters; those of trainer, proposer and attack by names such as `attack__steps`.
+
+        Objects of options are replaced, not changed: several estimators may share one.
+        """
+        nested: dict[str, dict[str, Any]] = {}
+        for name in [name for name in params if NESTED in name]:
+            outer, _, inner = name.partition(NESTED)
+            if isinstance(params.get(outer, getattr(self, outer, None)), Options):
+                nested.setdefault(outer, {})[inner] = params.pop(name)
+        super().set_params(**params)
+        for outer, changes in nested.items():
+            setattr(self, outer, getattr(self, outer)(**changes))
+        return self
+
+    def check_parameters(self) -> None:
+        """Refuses impossible parameters; done first in `fit`."""
+        check_parameters(self)
+
+    @property
+    def planned_epochs(self) -> int:
+        """How many epochs `fit` will run at most."""
+        trainer, proposer, attack = resolved(self)
+        trained = 0 if self.model is not None else trainer.epochs
+        if trained and trainer.trains_beside and proposer.task(attack) is not None:
+            return trained
+        return trained + getattr(proposer, "epochs", 0)
+
+    def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
+        """Learns to predict and to give recourse.
+
+        Args:
+            X: A DataFrame (columns as in the schema), or a numeric array (all continuous).
+            y: The class of each row; any two or more labels. A model that is given to a proposer
+                that searches needs none.
+            on_epoch: Called after each epoch with its record, as kept in `history_`.
+        """
+        self.check_parameters()
+        self.trainer_, self.proposer_, self.attack_ = resolved(self)
+        frame = read_frame(self, X, fitting=True)
+        labels = self._learn_classes(y, len(frame))
+        self.schema_ = self._learn_schema(frame, y)
+        rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
+        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        data = TrainingRows(rows, labels, len(self.classes_), self.schema_)
+        history = History(on_epoch)
+        self._fit(data, history)
+        self.history_, self.best_epoch_ = history.records, history.best_epoch
+        self.n_iter_ = len(self.history_)
+        self.witnesses_ = self._train_witnesses(data)
+        return self
+
+    def _fit(self, data: TrainingRows, history: History) -> None:
+        """The model, then what proposes for it."""
+        given, trainer, state = self._given(), self.trainer_, None
+        if given is not None:
+            # What is given was trained in a way of its own, and would be again.
+            self.trainer_ = trainer = given.trainer_
+        if self.model is None:
+            beside = self.proposer_.task(self.attack_, trainer.encoder_widths)
+            trained = trainer.train(data, seed=self.seed_, beside=beside, history=history)
+            self.model_, state = NetworkModel.of(trained.networks), trained.generator
+        else:
+            self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
+        if self.model_.n_classes != len(self.classes_):
+            raise ConfigError(
+                f"The option 'model' must know the {len(self.classes_)} classes "
+                f"{self.classes_.tolist()}, but it gives probabilities of {self.model_.n_classes}; "
+                "pass rows of all its classes, or a schema that names them."
+            )
+        networks = self._networks(data, history)
+        self.state_ = state
+        if state is None:
+            fitting = Fitting(trainer, networks, self.attack_, history)
+            self.state_ = self.proposer_.fit(self._context(), data, fitting)
+        self.__dict__.pop("_advisor", None)
+
+    def _networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
+        """The model's networks apart; of a model without any, those of one that imitates it."""
+        self.network_ = None
+        model: BatchModel = self.model_
+        if not isinstance(model, HasNetwork) and self.proposer_.needs_network:
+            verdicts = self._context().predict(data.rows).argmax(axis=1).astype(np.int32)
+            imitated = data._replace(labels=verdicts)
+            trained = self.trainer_.train(imitated, seed=self.seed_, history=history)
+            model = NetworkModel.of(trained.networks)
+        if not isinstance(model, HasNetwork):
+            return ()
+        self.network_ = model.predictor
+        return model.networks if isinstance(model, NetworkModel) else (model.predictor,)
+
+    def _context(self) -> Context:
+        return Context(self.schema_, self.model_, self.network_, self.seed_)
+
+    @cached_property
+    def _advisor(self) -> Advisor:
+        return Advisor(
+            self._context(),
+            self.proposer_,
+            self.state_,
+            self.classes_,
+            self.witnesses_,
+            self.method,
+        )
+
+    def _train_witnesses(self, data: TrainingRows) -> list[Predictor]:
+        if not self.witnesses:
+            return []
+        if not isinstance(self.model_, HasNetwork):
+            raise ConfigError(
+                "The option 'witnesses' must be 0 for a model whose network is not ours, since "
+                f"such a model cannot be trained anew here: got {self.witnesses}; leave it out."
+            )
+        return train_witnesses(self.trainer_, data, count=self.witnesses, seed=self.seed_)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, `[n, n_classes]`, columns in the order of `classes_`."""
+        check_is_fitted(self)
+        frame = read_frame(self, X, fitting=False)
+        rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
+        return self._advisor.context.predict(rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        chosen = np.argmax(self.predict_proba(X), axis=1)
+        labels: np.ndarray = self.classes_[chosen]
+        return labels
+
+    def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
+        """Says what each row must change to be given the desired class.
+
+        Args:
+            X: Rows as for `predict`.
+            desired: A class for all rows or one for each. None asks for the other class of two, or
+                for the favourable class of many.
+
+        Returns:
+            A record of the whole batch. Every row it returns satisfies the schema's constraints;
+            where no valid recourse was found, its status says so.
+        """
+        check_is_fitted(self)
+        frame = read_frame(self, X, fitting=False)
+        return self._advisor.table(frame, desired, out_of_range=self.out_of_range)
+
+    def recourse_one(self, applicant: Mapping[str, Any], *, desired: Any = None) -> dict[str, Any]:
+        """Says what a single applicant must change: one record of `Recourse.to_records`.
+
+        Args:
+            applicant: The value of each feature by its name.
+            desired: As for `recourse`.
+        """
+        (record,) = self.recourse_each([applicant], desired=desired)
+        del record["probability_before"], record["robustness"]
+        return {"index": 0, **record}
+
+    def recourse_each(
+        self, applicants: Sequence[Mapping[str, Any]], *, desired: Any = None
+    ) -> list[dict[str, Any]]:
+        """Says what each of a handful of applicants must change, without a table if it can.
+
+        Args:
+            applicants: For each the value of each feature by its name.
+            desired: As for `recourse`.
+
+        Returns:
+            Records as of `Recourse.to_records` but without an index, with two more entries:
+            `probability_before`, of the desired class, and `robustness`, the share of witnesses
+            that would honour the recourse, None without witnesses.
+        """
+        if "_advisor" not in self.__dict__:
+            check_is_fitted(self)
+        return self._advisor.each(applicants, desired, out_of_range=self.out_of_range)
+
+    def robustness(self, recourse: Recourse) -> np.ndarray | None:
+        """The share of the model's witnesses that would honour each attempt, float64 `[n]`.
+
+        None if the model has no witnesses.
+        """
+        check_is_fitted(self)
+        target = np.searchsorted(self.classes_, recourse.desired)
+        return self._advisor.robustness(recourse.attempts, target)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""
+        # The façade, not `rocourse.artifacts`: storing lives above the estimators.
+        import rocourse
+
+        return rocourse.save(self, path, force=force)
+
+    def to_state(self) -> tuple[Header, Tensors]:
+        """The fitted model as JSON-able values and named tensors."""
+        check_is_fitted(self)
+        return to_state(self)
+
+    @classmethod
+    def from_state(cls, header: Header, tensors: Tensors, **supplied: Any) -> Self:
+        """Rebuilds a fitted model from what `to_state` gave.
+
+        Args:
+            header: The JSON-able values.
+            tensors: The named tensors.
+            **supplied: What cannot be stored, by the names in `header["supplied"]`.
+        """
+        return from_state(cls, header, tensors, supplied)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code cannot be copied; it is found again when it is needed.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_advisor"}
+
+    def _given(self) -> "RecourseClassifier | None":
+        """The model to explain, if it is one of ours."""
+        if not isinstance(self.model, RecourseClassifier):
+            return None
+        check_is_fitted(self.model)
+        return self.model
+
+    def _learn_classes(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        """Sets `classes_`; the index of each row's class."""
+        name, given, known = type(self).__name__, self._given(), None
+        if given is not None:
+            known = given.classes_
+        elif self.model is not None:
+            known = classes_of(self.model, self.schema)
+        if known is None:
+            self.classes_, labels = new_labels(y, n_rows, asker=name)
+            return labels
+        self.classes_ = known
+        # A model has learned from labels of its own; a search needs none.
+        if y is None and not self.proposer_.needs_network:
+            return np.zeros(n_rows, np.int32)
+        return known_labels(y, n_rows, known, asker=name)
+
+    def _learn_schema(self, frame: pd.DataFrame, y: ArrayLike) -> Schema:
+        given, theirs = self._given(), None
+        if given is not None:
+            theirs = given.schema_
+        elif isinstance(self.model, AdaptedModel):
+            theirs = self.model.schema
+        if theirs is None or theirs.target is None:
+            schema = fitted_schema(self.schema or theirs, frame, y, self.classes_)
+        else:
+            stated = replace(self.schema or theirs, target=theirs.target)
+            schema = fitted_schema(stated, frame, y, self.classes_)
+        if theirs is not None:
+            require_same_encoding(schema, theirs)
+        return schema

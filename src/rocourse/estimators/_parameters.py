@@ -1,0 +1,184 @@
+"""The parameters that all estimators have: what they mean, their checks, presets, texts."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, get_args
+
+from rocourse.attack import Attack
+from rocourse.errors import ConfigError
+from rocourse.estimators._presets import find_preset
+from rocourse.models import Trainer
+from rocourse.options import NESTED, Options, as_tuple, documented, parameter_docs, tuning_ranges
+from rocourse.options import Range as TuningRange
+from rocourse.recourse import Proposer
+from rocourse.schema import OutOfRange
+
+
+class Composed(Protocol):
+    """An estimator, as far as its parameters go."""
+
+    trainer: Trainer
+    proposer: Proposer
+    attack: Attack | None
+    model: Any
+    preset: str | None
+    witnesses: int
+    out_of_range: OutOfRange
+
+
+class Parameters(NamedTuple):
+    """What each parameter means."""
+
+    docs: Mapping[str, str]
+
+    def documented(self, summary: str | None) -> str:
+        """A class's docstring with its parameters."""
+        return documented(summary, self.docs)
+
+
+PARAMETERS = Parameters(
+    {
+        "schema": "The features and their constraints; None infers it (no constraints) from X in "
+        "`fit`.",
+        "trainer": "How the model that decides is trained.",
+        "proposer": "How recourses are proposed for it.",
+        "attack": "What the proposer is trained against; None: nothing. For proposers that train "
+        "a generator.",
+        "model": "A model that decides already: a fitted estimator of this library, or any model "
+        "that gives probabilities; None trains one.",
+        "preset": "Settings by name that take the place of defaults (`rocourse.PRESETS`); an "
+        "option that differs from its default wins.",
+        "witnesses": "Models of shifted training rows that are kept beside the model, to say how "
+        "many of them would honour a recourse.",
+        "out_of_range": "What to do with values outside the training range, `clip` or `error`.",
+        "random_state": "Seed, RandomState or None.",
+    }
+)
+
+
+def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[..., None]:
+    """An `__init__` with other defaults, which its signature tells."""
+
+    @wraps(init)
+    def __init__(self: Any, *args: Any, **params: Any) -> None:
+        init(self, *args, **{**defaults, **params})
+
+    signature = inspect.signature(init)
+    # `__signature__` is what scikit-learn, `help` and notebooks read.
+    __init__.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[
+            parameter.replace(default=defaults[name]) if name in defaults else parameter
+            for name, parameter in signature.parameters.items()
+        ]
+    )
+    return __init__
+
+
+def check_parameters(estimator: Composed) -> None:
+    """Refuses impossible parameters."""
+    for name, kind in (("trainer", Trainer), ("proposer", Proposer)):
+        if not isinstance(getattr(estimator, name), kind):
+            raise _wrong(name, f"a {kind.__name__}", getattr(estimator, name))
+    if estimator.attack is not None and not isinstance(estimator.attack, Attack):
+        raise _wrong("attack", "an Attack, or None", estimator.attack)
+    if estimator.attack is not None and not estimator.proposer.takes_attack:
+        raise ConfigError(
+            f"The option 'attack' must be None with a {type(estimator.proposer).__name__}, which "
+            f"trains nothing that could be attacked: got {estimator.attack!r}; leave it out, or "
+            "take a GeneratorProposer."
+        )
+    if estimator.out_of_range not in get_args(OutOfRange):
+        choices = ", ".join(repr(choice) for choice in get_args(OutOfRange))
+        raise _wrong("out_of_range", f"one of {choices}", estimator.out_of_range)
+    count = estimator.witnesses
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise _wrong("witnesses", "a whole number of at least 0", count)
+    if estimator.preset is not None:
+        find_preset(estimator.preset)
+
+
+def _wrong(name: str, rule: str, received: Any) -> ConfigError:
+    return ConfigError(
+        f"The option '{name}' must be {rule}: got {received!r}; set it to such a value."
+    )
+
+
+def resolved(estimator: Composed) -> tuple[Trainer, Proposer, Attack | None]:
+    """Trainer, proposer and attack with what the preset says in place of defaults."""
+    parts: dict[str, Any] = {
+        name: getattr(estimator, name) for name in ("trainer", "proposer", "attack")
+    }
+    if estimator.preset is not None:
+        values = find_preset(estimator.preset).values_for(**parts)
+        defaults = default_options(type(estimator))
+        for name, value in values.items():
+            part, _, option = name.partition(NESTED)
+            options, usual = parts[part], defaults[part]
+            # Where another object was put in place of the default, its own defaults are what count.
+            usual = usual if type(usual) is type(options) else type(options)()
+            if options.get_params()[option] == usual.get_params()[option]:
+                parts[part] = options(**{option: value})
+    return parts["trainer"], parts["proposer"], parts["attack"]
+
+
+def default_options(cls: type[Any]) -> dict[str, Any]:
+    """Trainer, proposer and attack of a method unless others are given."""
+    parameters = inspect.signature(cls.__init__).parameters
+    return {name: parameters[name].default for name in ("trainer", "proposer", "attack")}
+
+
+def describe_parameters(cls: type[Any]) -> dict[str, tuple[Any, str]]:
+    """The default and the meaning of every parameter, nested ones by scikit-learn's names."""
+    described: dict[str, tuple[Any, str]] = {}
+    defaults = cls().get_params()
+    for name, doc in PARAMETERS.docs.items():
+        described[name] = (defaults[name], doc)
+        if isinstance(defaults[name], Options):
+            for inner, inner_doc in parameter_docs(defaults[name]).items():
+                nested = f"{name}{NESTED}{inner}"
+                described[nested] = (defaults[nested], inner_doc)
+    return described
+
+
+def tuning_space(cls: type[Any]) -> dict[str, TuningRange]:
+    """How far tuning varies a method's options, by scikit-learn's nested names.
+
+    Only what decides between validity, robustness and cost: what the trainer of a model alone
+    decides belongs to that model, and a method that could weaken its model would find recourses
+    easy to defend.
+    """
+    parts = default_options(cls)
+    space = {
+        f"{part}{NESTED}{name}": where
+        for part, options in parts.items()
+        if options is not None
+        for name, where in tuning_ranges(options).items()
+    }
+    if parts["trainer"].trains_beside and parts["proposer"].task(None) is not None:
+        # Beside the model, a generator is trained for the trainer's epochs.
+        del space[f"proposer{NESTED}epochs"]
+    return space
+
+
+def read_parameters(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as files and command lines have them, as those of an estimator.
+
+    Trainers and proposers may be named by their kind; nested options have scikit-learn's names.
+
+    Args:
+        cls: The estimator.
+        values: By name; lists stand for tuples.
+    """
+    families: dict[str, type[Options]] = {"trainer": Trainer, "proposer": Proposer}
+    params: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in families and isinstance(value, str):
+            params[name] = families[name].find(value)()
+        elif name == "attack" and value in (True, False):
+            params[name] = Attack() if value else None
+        else:
+            params[name] = as_tuple(value)
+    made = cls().set_params(**params)
+    touched = {name.partition(NESTED)[0] for name in params}
+    return {name: value for name, value in made.get_params(deep=False).items() if name in touched}

@@ -1,0 +1,123 @@
+"""Rows, labels and schemas as callers pass them to an estimator."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from rocourse.errors import DataError, SchemaError
+from rocourse.schema import Schema, Target
+
+
+def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
+    """The rows as a DataFrame; arrays get made-up column names.
+
+    Args:
+        estimator: Who asks; fitting sets what scikit-learn has it know of its columns.
+        X: A DataFrame or an array.
+        fitting: Whether these are the training rows.
+    """
+    schema: Schema | None = estimator.schema
+    if isinstance(X, pd.DataFrame):
+        if schema is None:
+            validate_data(estimator, X, reset=fitting, skip_check_array=True)
+            # As scikit-learn has it, columns without text names are columns without names.
+            named = all(isinstance(column, str) for column in X.columns)
+            return X if named else X.set_axis(_made_up_names(X.shape[1]), axis=1)
+        if fitting:
+            estimator.n_features_in_ = len(schema.features)
+            estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
+        return X
+    array = validate_data(estimator, X, reset=fitting, dtype=np.float64)
+    if schema is None or not fitting and not hasattr(estimator, "feature_names_in_"):
+        return pd.DataFrame(array, columns=_made_up_names(array.shape[1]))
+    if array.shape[1] != len(schema.features):
+        raise DataError(
+            f"The schema has {len(schema.features)} features, but the array has "
+            f"{array.shape[1]} columns; pass the columns in the schema's order, or a DataFrame."
+        )
+    return pd.DataFrame(array, columns=list(schema.names))
+
+
+def _made_up_names(n: int) -> list[str]:
+    return [f"x{i}" for i in range(n)]
+
+
+def new_labels(y: ArrayLike, n_rows: int, *, asker: str) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes among labels, and the index of each row's."""
+    values = _checked_labels(y, n_rows, asker=asker)
+    classes, labels = np.unique(values, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            "The target must have at least two classes: got only one class, "
+            f"{classes[0]!r}; add rows of another class."
+        )
+    return classes, labels.astype(np.int32)
+
+
+def known_labels(y: ArrayLike, n_rows: int, known: np.ndarray, *, asker: str) -> np.ndarray:
+    """The index of each row's class among those that a model knows already."""
+    values = _checked_labels(y, n_rows, asker=asker)
+    unknown = values[~np.isin(values, known)]
+    if len(unknown):
+        raise DataError(
+            f"The target must have the classes of the model, {known.tolist()}: got "
+            f"{unknown.tolist()[0]!r}; pass the labels that it was trained on."
+        )
+    return np.searchsorted(known, values).astype(np.int32)
+
+
+def fitted_schema(
+    stated: Schema | None, frame: pd.DataFrame, y: ArrayLike, classes: np.ndarray
+) -> Schema:
+    """The schema of the training rows, with their target: as stated, or inferred."""
+    schema = Schema.infer(frame) if stated is None else stated
+    if stated is not None:
+        schema.check_fit(frame)
+    labels = tuple(classes.tolist())
+    if schema.target is None:
+        name = str(getattr(y, "name", None) or "target")
+        while name in schema.names:
+            name = f"{name}_"
+        return replace(schema, target=Target(name, labels, labels[-1]))
+    if set(schema.target.classes) != set(labels):
+        raise SchemaError(
+            f"The target '{schema.target.name}' must have the schema's classes "
+            f"{list(schema.target.classes)}: got {list(labels)}; correct the schema or the rows."
+        )
+    return replace(schema, target=replace(schema.target, classes=labels))
+
+
+def _checked_labels(y: ArrayLike, n_rows: int, *, asker: str) -> np.ndarray:
+    """The labels as an array of one class a row.
+
+    Args:
+        y: What was passed.
+        n_rows: How many rows there are.
+        asker: The estimator that needs them, for messages.
+
+    Raises:
+        DataError: They are missing, too few or too many, or no classes.
+    """
+    if y is None:
+        raise DataError(f"{asker} requires y to be passed, but the target y is None.")
+    values = column_or_1d(y, warn=True)
+    if len(values) != n_rows:
+        raise DataError(
+            f"The target must have one class a row: got {len(values)} classes for {n_rows} "
+            "rows; align X and y."
+        )
+    missing = pd.isna(values)
+    if missing.any():
+        raise DataError(
+            f"The target must not be missing: got NaN in {int(missing.sum())} rows; drop or "
+            "label them."
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise DataError("The target must be finite: got infinity (inf); drop or label the rows.")
+    check_classification_targets(values)
+    return np.asarray(values)

@@ -1,0 +1,159 @@
+"""Fitted estimators as JSON-able values and named tensors, and back."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import jax
+import numpy as np
+
+from rocourse.attack import Attack
+from rocourse.errors import ArtifactError
+from rocourse.estimators._given import open_model
+from rocourse.models import HasNetwork, NetworkModel, Trainer
+from rocourse.models.training import build_predictor, named_tensors, restore
+from rocourse.networks import Predictor
+from rocourse.options import plain
+from rocourse.recourse import Context, Proposer
+from rocourse.schema import Schema
+
+if TYPE_CHECKING:
+    from rocourse.estimators._base import RecourseClassifier
+
+Header = dict[str, Any]
+Tensors = dict[str, np.ndarray]
+Estimator = TypeVar("Estimator", bound="RecourseClassifier")
+
+_NETWORK, _WITNESS, _STATE = "network", "witness", "state"
+# What only its owner can store, by the names that `load` has for it.
+_MODEL, _GENERATOR = "model", "generator"
+
+
+def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
+    """The fitted estimator as JSON-able values and named tensors."""
+    foreign = not isinstance(estimator.model_, HasNetwork)
+    own_generator = callable(getattr(estimator.proposer_, _NETWORK, None))
+    supplied = [_GENERATOR] * own_generator + [_MODEL] * foreign
+    seed = estimator.random_state
+    header: Header = {
+        "method": estimator.method,
+        "params": {
+            "trainer": estimator.trainer.to_dict(),
+            "proposer": _stored_proposer(estimator.proposer),
+            "attack": plain(estimator.attack),
+            # A model of ours that was explained lives on in its network.
+            "model": None,
+            "preset": estimator.preset,
+            "witnesses": estimator.witnesses,
+            "out_of_range": estimator.out_of_range,
+            "random_state": plain(seed) if isinstance(seed, int | None) else estimator.seed_,
+        },
+        "fitted": {
+            "trainer": estimator.trainer_.to_dict(),
+            "proposer": _stored_proposer(estimator.proposer_),
+            "attack": plain(estimator.attack_),
+        },
+        "schema": estimator.schema_.to_dict(),
+        "named_columns": hasattr(estimator, "feature_names_in_"),
+        "seed": estimator.seed_,
+        "best_epoch": estimator.best_epoch_,
+        "history": estimator.history_,
+        "supplied": supplied,
+    }
+    tensors: Tensors = {}
+    if estimator.network_ is not None:
+        header["network"] = {
+            "encoder": list(estimator.network_.encoder.widths),
+            "head": list(estimator.network_.head.widths),
+        }
+        tensors |= named_tensors(estimator.network_, _NETWORK)
+    for i, witness in enumerate(estimator.witnesses_):
+        tensors |= named_tensors(witness, f"{_WITNESS}{i}")
+    return header, tensors | named_tensors(estimator.state_, _STATE)
+
+
+def _stored_proposer(proposer: Proposer) -> dict[str, Any]:
+    """The options without code, which is supplied anew."""
+    stored = proposer.to_dict()
+    if callable(stored.get(_NETWORK)):
+        stored[_NETWORK] = None
+    return stored
+
+
+def from_state(
+    cls: type[Estimator], header: Header, tensors: Tensors, supplied: Mapping[str, Any]
+) -> Estimator:
+    """The inverse of `to_state`."""
+    _check_supplied(header["supplied"], supplied)
+    schema = Schema.from_dict(header["schema"])
+    assert schema.target is not None  # to_state always stores one
+    estimator = cls(schema=schema, **_parameters(header["params"], supplied))
+    estimator.check_parameters()
+    fitted = _parameters(header["fitted"], supplied)
+    estimator.trainer_, estimator.proposer_ = fitted["trainer"], fitted["proposer"]
+    estimator.attack_ = fitted["attack"]
+    estimator.schema_ = schema
+    estimator.classes_ = np.asarray(schema.target.classes)
+    estimator.n_features_in_ = len(schema.features)
+    if header["named_columns"]:
+        estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
+    estimator.seed_ = header["seed"]
+    estimator.history_, estimator.best_epoch_ = header["history"], header["best_epoch"]
+    estimator.n_iter_ = len(estimator.history_)
+    estimator.network_ = _network(header, tensors, _NETWORK, schema)
+    if _MODEL in supplied:
+        estimator.model_ = open_model(supplied[_MODEL], schema)
+    else:
+        assert estimator.network_ is not None  # what is not supplied has been stored
+        estimator.model_ = NetworkModel.of([estimator.network_])
+    context = Context(schema, estimator.model_, estimator.network_, estimator.seed_)
+    skeleton = partial(estimator.proposer_.skeleton, context)
+    estimator.state_ = restore(tensors, _STATE, skeleton)
+    names = {name.split(".")[0] for name in tensors if name.startswith(_WITNESS)}
+    witnesses = (_network(header, tensors, f"{_WITNESS}{i}", schema) for i in range(len(names)))
+    estimator.witnesses_ = [witness for witness in witnesses if witness is not None]
+    return estimator
+
+
+def _parameters(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:
+    params = dict(stored)
+    proposer = dict(params["proposer"])
+    if _GENERATOR in supplied:
+        proposer[_NETWORK] = supplied[_GENERATOR]
+    params["trainer"] = Trainer.from_dict(params["trainer"])
+    params["proposer"] = Proposer.from_dict(proposer)
+    if params["attack"] is not None:
+        params["attack"] = Attack.from_dict(params["attack"])
+    if "model" in params:
+        params["model"] = supplied.get(_MODEL)
+    return params
+
+
+def _network(header: Header, tensors: Tensors, prefix: str, schema: Schema) -> Predictor | None:
+    """A network of the stored widths; None where there is none."""
+    if "network" not in header:
+        return None
+    assert schema.target is not None
+    build = partial(
+        build_predictor,
+        schema.layout,
+        len(schema.target.classes),
+        tuple(header["network"]["encoder"]),
+        tuple(header["network"]["head"]),
+        key=jax.random.key(0),
+    )
+    return restore(tensors, prefix, build)
+
+
+def _check_supplied(wanted: list[str], given: Mapping[str, Any]) -> None:
+    for name in wanted:
+        if name not in given:
+            raise ArtifactError(
+                f"it was stored without its '{name}', which cannot be written to a file; pass it "
+                f"as {name}=... when loading."
+            )
+    for name in given:
+        if name not in wanted:
+            raise ArtifactError(
+                f"it was stored with its '{name}', but got another one; load it without {name}=..."
+            )

@@ -1,0 +1,41 @@
+"""What predicts: training, committees, models that are given, refits on shifted rows."""
+
+from rocourse.models._balance import class_scores
+from rocourse.models._blocks import bound, few_at_once, in_blocks
+from rocourse.models._compilation import (
+    available_cores,
+    compiled,
+    keep_compiled_code,
+    own_device,
+)
+from rocourse.models._interface import BatchModel, HasNetwork
+from rocourse.models._network_model import NetworkModel, predict_rows
+from rocourse.models._shift import Shift, shift_rows
+from rocourse.models._trainers import JointTrainer, PlainTrainer, SteadyTrainer
+from rocourse.models._witnesses import share_of_witnesses, train_witnesses
+from rocourse.models.training import Trainer, TrainingRows
+
+keep_compiled_code()
+
+__all__ = [
+    "BatchModel",
+    "HasNetwork",
+    "JointTrainer",
+    "NetworkModel",
+    "PlainTrainer",
+    "Shift",
+    "SteadyTrainer",
+    "Trainer",
+    "TrainingRows",
+    "available_cores",
+    "bound",
+    "class_scores",
+    "compiled",
+    "few_at_once",
+    "in_blocks",
+    "own_device",
+    "predict_rows",
+    "share_of_witnesses",
+    "shift_rows",
+    "train_witnesses",
+]

@@ -1,0 +1,43 @@
+"""What predicts, as everything else sees it: a classifier as a function of encoded rows."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+
+class BatchModel(Protocol):
+    """A classifier as a function of encoded rows."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    def probabilities(self, x: np.ndarray) -> np.ndarray:
+        """Class probabilities of encoded rows, whose categories may be soft.
+
+        Args:
+            x: float32 [n, width].
+
+        Returns:
+            float32 [n, n_classes].
+        """
+
+    def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each row's target class [n], and its gradient with respect to x.
+
+        Args:
+            x: float32 [n, width].
+            target: Class index of each row, int [n].
+
+        Returns:
+            float32 [n] and float32 [n, width].
+        """
+
+
+@runtime_checkable
+class HasNetwork(BatchModel, Protocol):
+    """A classifier whose network is at hand, so that a search can be compiled with it."""
+
+    @property
+    def predictor(self) -> Any:
+        """The network, one encoded row to logits."""

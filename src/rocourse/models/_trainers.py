@@ -1,0 +1,132 @@
+"""The trainers: how the model that decides comes about."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from rocourse.models._balance import balanced
+from rocourse.models._shift import Shift, shift_rows
+from rocourse.models.training import (
+    GeneratorTask,
+    History,
+    Moving,
+    Trained,
+    Trainer,
+    TrainingPlan,
+    TrainingRows,
+    train,
+)
+from rocourse.networks import Predictor
+from rocourse.options import Span, instance, number, option, share, whole
+from rocourse.schema import Rows
+
+
+class PlainTrainer(Trainer, kind="plain"):
+    """Trains one network on the rows as they are."""
+
+    def train(
+        self,
+        data: TrainingRows,
+        *,
+        seed: int,
+        beside: GeneratorTask | None = None,
+        history: History | None = None,
+    ) -> Trained:
+        """Trains the network; a generator comes afterwards."""
+        plan = TrainingPlan("predictor", self)
+        return Trained([train(data, plan, seed=seed, history=history).predictor])
+
+
+class JointTrainer(Trainer, kind="joint"):
+    """Trains one network with its generator beside it, in turns (the paper's Algorithm 2).
+
+    The network's own steps know nothing of the generator: without one it is what a `PlainTrainer`
+    makes of the same seed.
+    """
+
+    trains_beside: ClassVar[bool] = True
+
+    epochs: int = option(
+        default=50, doc="The most epochs to run.", rule=whole(), tune=Span(20, 100, whole=True)
+    )
+    prediction_weight: float = option(
+        default=1.0, doc="λ1, the weight of L1 (prediction).", rule=number(at_least=0.0)
+    )
+
+    def train(
+        self,
+        data: TrainingRows,
+        *,
+        seed: int,
+        beside: GeneratorTask | None = None,
+        history: History | None = None,
+    ) -> Trained:
+        """Trains the network, and the generator if there is one to be trained beside it."""
+        moving: Moving = "predictor" if beside is None else "both"
+        plan = TrainingPlan(moving, self, beside, self.prediction_weight)
+        networks = train(data, plan, seed=seed, history=history)
+        return Trained([networks.predictor], networks.generator)
+
+
+class SteadyTrainer(Trainer, kind="steady"):
+    """Trains a model that changes little when it is trained anew on other rows.
+
+    A promise is kept if the next model judges as this one did. Each network of a committee learns
+    from blurred copies of its rows, so that it leans on no single value; the committee owes less
+    to chance than one network does; and verdicts are balanced afterwards, so that a rare class is
+    not forgotten.
+    """
+
+    committee: int = option(
+        default=3, doc="Networks whose mean logits are the model's.", rule=whole()
+    )
+    copies: int = option(
+        default=2,
+        doc="Blurred copies of the training rows that each network learns from; 0: the rows "
+        "themselves.",
+        rule=whole(at_least=0),
+    )
+    blur: Shift = option(
+        default=Shift(noise=0.1, flip=0.2, tilt=0.0, label_tilt=0.0),
+        doc="What is done to a copy.",
+        rule=instance(Shift),
+        tune={"flip": Span(0.0, 0.6)},
+    )
+    balance: float = option(
+        default=1.0,
+        doc="0: verdicts as trained. Else the most accurate verdicts of those that give each class"
+        " to at least this share of as many training rows as have it; 1: to as many as have "
+        "it. Probabilities move with the verdicts.",
+        rule=share(all_of_it=True),
+    )
+
+    def train(
+        self,
+        data: TrainingRows,
+        *,
+        seed: int,
+        beside: GeneratorTask | None = None,
+        history: History | None = None,
+    ) -> Trained:
+        """Trains the committee; its history is the first network's.
+
+        A single network without copies and balance is the one that a `PlainTrainer` arrives at.
+        """
+        rng = np.random.default_rng(seed)
+        seeds = [seed, *rng.integers(2**31, size=self.committee - 1).tolist()]
+        networks: list[Predictor] = []
+        for i, start in enumerate(seeds):
+            shown = self._blurred(data, rng)
+            plan = TrainingPlan("predictor", self)
+            told = None if i else history
+            networks.append(train(shown, plan, seed=start, history=told).predictor)
+        return Trained(balanced(networks, data, self.balance))
+
+    def _blurred(self, data: TrainingRows, rng: np.random.Generator) -> TrainingRows:
+        if not self.copies:
+            return data
+        drawn = [shift_rows(data, self.blur, rng) for _ in range(self.copies)]
+        return data._replace(
+            rows=Rows.concatenate([copy.rows for copy in drawn]),
+            labels=np.concatenate([copy.labels for copy in drawn]),
+        )

@@ -1,0 +1,12 @@
+"""Any classifier as a function of encoded rows.
+
+`adapt` takes a scikit-learn estimator or pipeline, an XGBoost or LightGBM model, a PyTorch module
+or a plain function. The optional frameworks are imported only when an object of theirs is passed.
+"""
+
+from rocourse.models.adapters._adapt import adapt
+from rocourse.models.adapters._adapted import AdaptedModel
+from rocourse.models.adapters._answers import OUTPUTS, Outputs
+from rocourse.models.adapters._views import INPUTS, Inputs
+
+__all__ = ["INPUTS", "OUTPUTS", "AdaptedModel", "Inputs", "Outputs", "adapt"]

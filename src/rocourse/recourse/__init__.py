@@ -1,0 +1,24 @@
+"""What proposes recourses, a folder a method, and the one place where they are answered."""
+
+from rocourse.recourse._proposer import Context, Fitting, Proposer, State
+from rocourse.recourse.answer import Advisor
+from rocourse.recourse.generator import GeneratorProposer
+from rocourse.recourse.panel import PanelProposer
+from rocourse.recourse.rbr import RBRProposer
+from rocourse.recourse.roar import ROARProposer
+from rocourse.recourse.vae import VAEProposer
+from rocourse.recourse.vanillacf import VanillaCFProposer
+
+__all__ = [
+    "Advisor",
+    "Context",
+    "Fitting",
+    "GeneratorProposer",
+    "PanelProposer",
+    "Proposer",
+    "RBRProposer",
+    "ROARProposer",
+    "State",
+    "VAEProposer",
+    "VanillaCFProposer",
+]

@@ -1,0 +1,117 @@
+"""What proposes: the one interface that every method's folder implements."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rocourse.attack import Attack
+from rocourse.models import BatchModel, Trainer, TrainingRows, predict_rows
+from rocourse.models.training import GeneratorTask, History
+from rocourse.networks import Predictor
+from rocourse.options import Options
+from rocourse.recourse.search._feasible import Space
+from rocourse.schema import Rows, Schema
+from rocourse.schema.constraints import ConstraintLayer
+
+if TYPE_CHECKING:
+    from rocourse.recourse.generator._one_row import RowEngine
+
+State = Any
+"""What a proposer has learned: a pytree of arrays, a mapping or an Equinox module."""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a proposer may ask about.
+
+    Attributes:
+        schema: The features and what may change about each.
+        model: The model that decides: recourses are for it.
+        network: The model's network; of a model that has none, one that says what the model says,
+            for proposers that need a network.
+        seed: For whatever is drawn; the same for the same fit.
+    """
+
+    schema: Schema
+    model: BatchModel
+    network: Predictor | None
+    seed: int
+
+    @cached_property
+    def constraints(self) -> ConstraintLayer:
+        """What recourses may ask for, inside compiled code."""
+        return ConstraintLayer.from_schema(self.schema)
+
+    @cached_property
+    def space(self) -> Space:
+        """Where searches may go."""
+        return Space(self.schema, self.constraints)
+
+    def predict(self, rows: Rows) -> np.ndarray:
+        """The model's class probabilities, float32 `[n, n_classes]`."""
+        return predict_rows(self.model, rows, self.schema.layout)
+
+
+class Fitting(NamedTuple):
+    """How the model came about, for proposers that train networks of their own."""
+
+    trainer: Trainer
+    networks: tuple[Predictor, ...]
+    """The model's networks apart, if it has any."""
+    attack: Attack | None
+    history: History
+
+
+class Proposer(Options):
+    """How recourses are proposed for a model.
+
+    A proposer holds options alone. What it learns is a state, a pytree of arrays, that `fit` gives
+    and `propose` is given again.
+    """
+
+    kinds: ClassVar[dict[str, type[Options]]] = {}
+    needs_network: ClassVar[bool] = False
+    """Whether it works with a network: a model without one is given one that imitates it."""
+    takes_attack: ClassVar[bool] = False
+    """Whether it can be trained against an attack."""
+
+    def task(
+        self, attack: Attack | None, encoder_widths: tuple[int, ...] = ()
+    ) -> GeneratorTask | None:
+        """The generator that a joint trainer may train beside the model, if there is one.
+
+        Args:
+            attack: What it is trained against, if anything.
+            encoder_widths: Of the model.
+        """
+        return None
+
+    @abstractmethod
+    def fit(self, context: Context, data: TrainingRows, fitting: Fitting) -> State:
+        """Learns what proposing needs to know, from compact rows and class indices."""
+
+    @abstractmethod
+    def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
+        """A change for each row that is to give it its target class.
+
+        Args:
+            state: What `fit` gave.
+            context: What it was fitted for.
+            rows: Compact rows.
+            target: The class index wanted for each, `[n]`.
+
+        Returns:
+            As many rows. They need not keep to the schema to the last digit: every proposal is
+            settled, and judged by the model, afterwards.
+        """
+
+    def skeleton(self, context: Context) -> State | None:
+        """What a stored state is filled into; None: a mapping of arrays by name."""
+        return None
+
+    def one_row(self, state: State, context: Context) -> "RowEngine | None":
+        """What answers single rows faster than `propose`, if there is such a thing."""
+        return None

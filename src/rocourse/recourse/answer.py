@@ -1,0 +1,265 @@
+"""The one place where recourses are answered: statuses and records, for rows in any form.
+
+A table, a handful of applicants and a single one are asked about in the same way: what does the
+model say, which class is wanted, what is proposed, what is left of that when every constraint is
+kept, and what does the model say of it. They differ in how rows are read and in what is given back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rocourse.errors import DataError
+from rocourse.models import share_of_witnesses
+from rocourse.networks import Predictor
+from rocourse.options import plain
+from rocourse.recourse._proposer import Context, Proposer, State
+from rocourse.recourse.generator._one_row import Look, RowEngine
+from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodes, Rows
+
+Applicant = Mapping[str, Any]
+Record = dict[str, Any]
+
+_OTHER_OF_TWO = -1
+
+
+# By whether a change was needed (2), and whether the model honours what was found (1).
+_STATUSES = ("not_needed", "not_needed", "not_found", "found")
+
+
+@dataclass(frozen=True, eq=False)
+class Advisor:
+    """A fitted model and its proposer, ready to say what rows must change.
+
+    Attributes:
+        context: The model and its schema.
+        proposer: How recourses are proposed.
+        state: What it has learned.
+        classes: The labels, sorted.
+        witnesses: Models of shifted rows, to say how robust a recourse is.
+        method: What made the recourses, for the record.
+    """
+
+    context: Context
+    proposer: Proposer
+    state: State
+    classes: np.ndarray
+    witnesses: Sequence[Predictor]
+    method: str
+
+    @cached_property
+    def _engine(self) -> RowEngine | None:
+        return self.proposer.one_row(self.state, self.context)
+
+    @cached_property
+    def _labels(self) -> list[Any]:
+        return self.classes.tolist()  # type: ignore[no-any-return]
+
+    def propose(self, rows: Rows, target: np.ndarray) -> Rows:
+        """What the proposer asks of each row for its target class."""
+        return self.proposer.propose(self.state, self.context, rows, target)
+
+    def robustness(self, rows: Rows, target: np.ndarray) -> np.ndarray | None:
+        """The share of witnesses that give each row its target class; None without witnesses."""
+        if not self.witnesses:
+            return None
+        return share_of_witnesses(list(self.witnesses), rows, target, self.context.schema.layout)
+
+    def table(self, frame: pd.DataFrame, desired: Any, *, out_of_range: OutOfRange) -> Recourse:
+        """The record of a whole table."""
+        schema = self.context.schema
+        rows = schema.encode(frame, out_of_range=out_of_range)
+        frame = frame[list(schema.names)]
+        predicted = np.argmax(self.context.predict(rows), axis=1)
+        target = self._targets(desired, predicted)
+        proposed = self.propose(rows, target)
+        needed = target != predicted
+        attempts = schema.settle(frame, rows, _where(needed, proposed, rows))
+        after = self.context.predict(attempts)
+        return Recourse(
+            schema=schema,
+            original=frame,
+            original_rows=rows,
+            attempts=attempts,
+            status=np.array(_STATUSES)[2 * needed + (np.argmax(after, axis=1) == target)],
+            predicted=self.classes[predicted],
+            desired=self.classes[target],
+            probability=after[np.arange(len(after)), target].astype(float),
+            method=self.method,
+        )
+
+    def each(
+        self, applicants: Sequence[Applicant], desired: Any, *, out_of_range: OutOfRange
+    ) -> list[Record]:
+        """The records of a handful of applicants, without a table where their rows allow it.
+
+        A table of a few rows costs many times what the networks do: its columns are checked and
+        converted one by one. Rows that are beyond doubt need none of it.
+        """
+        codec = self.context.schema.row_codec
+        read = [codec.encode(applicant) for applicant in applicants]
+        clear = [
+            (applicant, row)
+            for applicant, row in zip(applicants, read, strict=True)
+            if row is not None
+        ]
+        records = iter(self._clear(clear, desired))
+        return [
+            self._by_table(applicant, desired, out_of_range) if row is None else next(records)
+            for applicant, row in zip(applicants, read, strict=True)
+        ]
+
+    def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
+        """The records of rows that need no table's checks."""
+        if not pairs:
+            return []
+        wanted = self._wanted(desired) if len(pairs) == 1 else None
+        codec, rows = self.context.schema.row_codec, [row for _, row in pairs]
+        if wanted is not None and self._engine is not None:
+            looks = [self._engine.look(rows[0].codes, wanted)]
+        else:
+            looks = self._looks([row.codes for row in rows], desired)
+        attempts = [
+            row.codes
+            if look.proposed is None or look.predicted == look.target
+            else codec.settle(row, look.proposed)
+            for row, look in zip(rows, looks, strict=True)
+        ]
+        shares: Iterable[np.ndarray]
+        if wanted is not None and self._engine is not None:
+            shares = [self._engine.probabilities(attempts[0])]
+        else:
+            shares = self.context.predict(self._stacked(attempts))
+        told = self._told_by_witnesses(attempts, looks)
+        return [
+            self._record(applicant, row.codes, attempt, look, share, robustness)
+            for (applicant, row), attempt, look, share, robustness in zip(
+                pairs, attempts, looks, shares, told, strict=True
+            )
+        ]
+
+    def _record(
+        self,
+        applicant: Applicant,
+        row: RowCodes,
+        attempt: RowCodes,
+        look: Look,
+        shares: np.ndarray,
+        robustness: float | None,
+    ) -> Record:
+        codec = self.context.schema.row_codec
+        predicted, target, before, _ = look
+        changes = codec.changes(applicant, row, attempt)
+        status = _STATUSES[2 * (predicted != target) + (int(shares.argmax()) == target)]
+        return {
+            "status": status,
+            "predicted": self._labels[predicted],
+            "desired": self._labels[target],
+            "probability_before": before,
+            "probability": float(shares[target]),
+            "proximity": codec.proximity(row, attempt),
+            "features_changed": len(changes),
+            "changes": changes if status == "found" else [],
+            "robustness": robustness,
+        }
+
+    def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
+        """What the model says of rows, and proposals for those that need one."""
+        rows = self._stacked(codes)
+        before = self.context.predict(rows)
+        predicted = before.argmax(axis=1)
+        target = self._targets(desired, predicted)
+        proposed: list[RowCodes | None] = [None] * len(codes)
+        needy = np.flatnonzero(target != predicted)
+        if len(needy):
+            found = self.propose(rows.take(needy), target[needy])
+            for place, change in zip(needy.tolist(), _unstacked(found), strict=True):
+                proposed[place] = change
+        likely = before[np.arange(len(before)), target].astype(float)
+        columns = (predicted.tolist(), target.tolist(), likely.tolist(), proposed)
+        return [Look(*values) for values in zip(*columns, strict=True)]
+
+    def _by_table(self, applicant: Applicant, desired: Any, out_of_range: OutOfRange) -> Record:
+        """Of a row whose values a table's checks must look at."""
+        # In the order of the features, which is asked for where the schema was inferred.
+        names = self.context.schema.names
+        known = {name: applicant[name] for name in names if name in applicant}
+        table = pd.DataFrame([known | dict(applicant)])
+        recourse = self.table(table, desired, out_of_range=out_of_range)
+        target = np.searchsorted(self.classes, recourse.desired)
+        before = self.context.predict(recourse.original_rows)
+        robustness = self.robustness(recourse.attempts, target)
+        (record,) = recourse.to_records()
+        del record["index"]
+        record["probability_before"] = float(before[0, target[0]])
+        record["robustness"] = None if robustness is None else float(robustness[0])
+        return record
+
+    def _told_by_witnesses(
+        self, attempts: Sequence[RowCodes], looks: Sequence[Look]
+    ) -> Sequence[float | None]:
+        if not self.witnesses:
+            return [None] * len(looks)
+        target = np.array([look.target for look in looks], np.int32)
+        told = self.robustness(self._stacked(attempts), target)
+        assert told is not None
+        return told.tolist()  # type: ignore[no-any-return]
+
+    def _targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
+        """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""
+        if desired is None:
+            if len(self.classes) == 2:
+                return 1 - predicted
+            assert self.context.schema.target is not None
+            desired = self.context.schema.target.favourable
+        wanted = np.broadcast_to(np.asarray(desired), predicted.shape)
+        known = list(self.classes)
+        unknown = [label for label in np.unique(wanted) if label not in known]
+        if unknown:
+            raise DataError(
+                f"The desired class must be one of {[plain(c) for c in known]}: got "
+                f"{plain(unknown[0])!r}; ask for a class that the model was trained on."
+            )
+        return np.searchsorted(self.classes, wanted)
+
+    @cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {label: index for index, label in enumerate(self._labels)}
+
+    def _wanted(self, desired: Any) -> int | None:
+        """The class index that one row is asked for; None where that is for `_targets` to say."""
+        if desired is None and len(self._labels) == 2:
+            return _OTHER_OF_TWO
+        if desired is None:
+            assert self.context.schema.target is not None
+            desired = self.context.schema.target.favourable
+        try:
+            return self._positions.get(desired)
+        except TypeError:
+            return None
+
+    def _stacked(self, codes: Sequence[RowCodes]) -> Rows:
+        n, layout = len(codes), self.context.schema.layout
+        values = np.array([row.values for row in codes], np.float32)
+        categories = np.array([row.categories for row in codes], layout.category_dtype)
+        return Rows(
+            values.reshape(n, layout.n_continuous), categories.reshape(n, layout.n_categorical)
+        )
+
+
+def _unstacked(rows: Rows) -> list[RowCodes]:
+    return [
+        RowCodes(tuple(values), tuple(codes))
+        for values, codes in zip(rows.continuous.tolist(), rows.categories.tolist(), strict=True)
+    ]
+
+
+def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:
+    return Rows(
+        np.where(condition[:, None], chosen.continuous, other.continuous),
+        np.where(condition[:, None], chosen.categories, other.categories),
+    )

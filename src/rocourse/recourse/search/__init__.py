@@ -1,0 +1,44 @@
+"""What the searches share: blocks of rows, log-odds, the space of what rows may become."""
+
+from rocourse.recourse.search._blocks import (
+    LANES,
+    Query,
+    fill_lanes,
+    propose_in_blocks,
+    settings_of,
+    traced,
+)
+from rocourse.recourse.search._candidate import Candidate, better, no_candidate
+from rocourse.recourse.search._feasible import Space, group_members, hard, project
+from rocourse.recourse.search._log_odds import (
+    LEAST_PROBABILITY,
+    Network,
+    judge,
+    judged,
+    log_odds,
+    log_odds_of,
+    log_odds_slope,
+)
+
+__all__ = [
+    "LANES",
+    "LEAST_PROBABILITY",
+    "Candidate",
+    "Network",
+    "Query",
+    "Space",
+    "better",
+    "fill_lanes",
+    "group_members",
+    "hard",
+    "judge",
+    "judged",
+    "log_odds",
+    "log_odds_of",
+    "log_odds_slope",
+    "no_candidate",
+    "project",
+    "propose_in_blocks",
+    "settings_of",
+    "traced",
+]
