@@ -42,7 +42,8 @@ class Shift(Options):
     )
     tilt: float = option(
         default=0.5,
-        doc="How unequally rows are drawn by their features, as a standard deviation of log-weights.",
+        doc="How unequally rows are drawn by their features: the standard deviation of their "
+        "log-weights.",
         rule=number(at_least=0.0),
     )
     label_tilt: float = option(
