@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,36 +16,36 @@ app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
 
 
 @app.command(
-    epilog=_options.examples(
+    epilog=options.examples(
         "rocourse schema infer applicants.csv --target approved --out schema.json",
         "rocourse schema infer applicants.csv --target approved --immutable age,sex",
         "rocourse schema infer loans.parquet --target paid --bounds term=6:72 --drop id",
     )
 )
 def infer(
-    data: _options.Data,
+    data: options.Data,
     target: Annotated[
         str | None, typer.Option("--target", metavar="COL", help="Column that is predicted.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
     ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    integer: _options.Integer = None,
-    immutable: _options.Immutable = None,
-    increase_only: _options.IncreaseOnly = None,
-    decrease_only: _options.DecreaseOnly = None,
-    bounds: _options.Bounds = None,
-    favourable: _options.Favourable = None,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    drop: options.Drop = None,
+    categorical: options.Categorical = None,
+    integer: options.Integer = None,
+    immutable: options.Immutable = None,
+    increase_only: options.IncreaseOnly = None,
+    decrease_only: options.DecreaseOnly = None,
+    bounds: options.Bounds = None,
+    favourable: options.Favourable = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
-    from rocourse.cli._rows import read_rows
-    from rocourse.cli._wishes import Wishes
+    from rocourse.console import Wishes
+    from rocourse.tables import read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
@@ -67,11 +66,11 @@ def infer(
     output.show(_table(schema), *([] if out is None else [f"Schema written to {out}"]))
 
 
-@app.command(epilog=_options.examples("rocourse schema show schema.json"))
+@app.command(epilog=options.examples("rocourse schema show schema.json"))
 def show(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.")],
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Check a schema file and show it as a table."""
     from rocourse.schema import Schema

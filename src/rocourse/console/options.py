@@ -1,31 +1,18 @@
 """Options that several commands share."""
 
-from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows, in a .csv or .parquet file.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
 
-# Spelt out here so that `--help` need not load JAX; a test compares it with the methods themselves.
 Method = Annotated[
-    Literal[
-        "rocoursenet",
-        "counternet",
-        "rocoursenet-random",
-        "cf-model",
-        "robust-cf-model",
-        "vae-cf",
-        "robust-vae-cf",
-        "vanillacf",
-        "vanillacf-random",
-        "roar",
-        "rbr",
-        "rocourse-panel",
-    ],
-    typer.Option("--method", help="How recourses are found; see `rocourse methods`."),
+    str,
+    typer.Option(
+        "--method", metavar="NAME", help="How recourses are found; see `rocourse methods`."
+    ),
 ]
 
 Json = Annotated[
@@ -113,12 +100,3 @@ def examples(*lines: str) -> str:
     """The examples at the end of a command's help."""
     # Help text is Rich markup, in which an opening bracket begins a style.
     return "\n".join(["[bold]Examples[/bold]", *(line.replace("[", r"\[") for line in lines)])
-
-
-def split_names(values: Iterable[str] | None, columns: Collection[str]) -> list[str]:
-    """The names in a repeatable option, which may also be separated by commas."""
-    names: list[str] = []
-    for value in values or ():
-        # A column that has a comma in its own name can still be named.
-        names += [value] if value in columns else [part.strip() for part in value.split(",")]
-    return [name for name in names if name]
