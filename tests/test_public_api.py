@@ -73,6 +73,7 @@ PUBLIC = {
         "read_parameters",
         "read_training_rows",
         "target_of",
+        "with_schema_options",
     },
     "rocourse.datasets": {
         "Dataset",

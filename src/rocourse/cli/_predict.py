@@ -2,10 +2,6 @@
 
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rocourse.console import Output, options
 
@@ -21,10 +17,7 @@ _SHOWN_ROWS = 20
 def predict(
     model: options.Model,
     data: options.Data,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write."),
-    ] = None,
+    out: options.TableFile = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -25,10 +25,7 @@ _SHOWN_ROWS = 5
 def recourse(
     model: options.Model,
     data: options.Data,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write."),
-    ] = None,
+    out: options.TableFile = None,
     desired: Annotated[
         str | None,
         typer.Option(

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocourse.console import Output, options
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rocourse.console import Wishes
     from rocourse.schema import Feature, Schema
 
 app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
@@ -22,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
         "rocourse schema infer loans.parquet --target paid --bounds term=6:72 --drop id",
     )
 )
+@with_schema_options
 def infer(
     data: options.Data,
     target: Annotated[
@@ -31,34 +33,19 @@ def infer(
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
     ] = None,
     drop: options.Drop = None,
-    categorical: options.Categorical = None,
-    integer: options.Integer = None,
-    immutable: options.Immutable = None,
-    increase_only: options.IncreaseOnly = None,
-    decrease_only: options.DecreaseOnly = None,
-    bounds: options.Bounds = None,
-    favourable: options.Favourable = None,
+    *,
+    wishes: "Wishes",
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
-    from rocourse.console import Wishes
     from rocourse.tables import read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
-    )
     schema = wishes.infer(read_rows(data, schema=None, drop=drop), target)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)

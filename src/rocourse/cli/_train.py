@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.console import Output, options
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rocourse.console import Wishes
     from rocourse.methods import RecourseClassifier
 
 EXAMPLES = options.examples(
@@ -23,11 +24,10 @@ EXAMPLES = options.examples(
 )
 
 
+@with_schema_options
 def train(
     data: options.Data,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="Column that is predicted.")
-    ],
+    target: options.Target,
     out: Annotated[
         Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
     ],
@@ -40,23 +40,10 @@ def train(
             help="Trained model to find recourses for, by a method that comes after training.",
         ),
     ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            rich_help_panel="Schema",
-            help="Schema file; without one, the schema is inferred from the rows.",
-        ),
-    ] = None,
+    schema: options.SchemaFile = None,
     drop: options.Drop = None,
-    categorical: options.Categorical = None,
-    integer: options.Integer = None,
-    immutable: options.Immutable = None,
-    increase_only: options.IncreaseOnly = None,
-    decrease_only: options.DecreaseOnly = None,
-    bounds: options.Bounds = None,
-    favourable: options.Favourable = None,
+    *,
+    wishes: "Wishes",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
@@ -79,7 +66,6 @@ def train(
     check_model_path(out, force=force)
 
     from rocourse.console import (
-        Wishes,
         chosen_method,
         read_parameters,
         read_training_rows,
@@ -88,15 +74,6 @@ def train(
 
     estimator = chosen_method(method)
     parameters = read_parameters(config, assignments, known=estimator().get_params(deep=True))
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
-    )
     explained = None if explain is None else _explained(explain, method, schema)
     fitted_schema, X, y = read_training_rows(
         data, target, schema, drop, wishes, known=None if explained is None else explained.schema_

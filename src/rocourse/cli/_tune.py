@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rocourse.console import Output, options
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from rocourse.console import Wishes
     from rocourse.experiments import TuningResult
 
 EXAMPLES = options.examples(
@@ -22,11 +23,10 @@ EXAMPLES = options.examples(
 _SHOWN_TRIALS = 5
 
 
+@with_schema_options
 def tune(
     data: options.Data,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="Column that is predicted.")
-    ],
+    target: options.Target,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="JSON file to write all trials to.")
     ],
@@ -61,23 +61,10 @@ def tune(
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="How many times to cut the rows anew.")
     ] = 1,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            rich_help_panel="Schema",
-            help="Schema file; without one, the schema is inferred from the rows.",
-        ),
-    ] = None,
+    schema: options.SchemaFile = None,
     drop: options.Drop = None,
-    categorical: options.Categorical = None,
-    integer: options.Integer = None,
-    immutable: options.Immutable = None,
-    increase_only: options.IncreaseOnly = None,
-    decrease_only: options.DecreaseOnly = None,
-    bounds: options.Bounds = None,
-    favourable: options.Favourable = None,
+    *,
+    wishes: "Wishes",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Fixed parameters in a .json or .toml file."),
@@ -109,21 +96,12 @@ def tune(
         if path is not None:
             check_file_path(path, force=force)
 
-    from rocourse.console import Wishes, chosen_method, read_parameters, read_training_rows
+    from rocourse.console import chosen_method, read_parameters, read_training_rows
     from rocourse.experiments import tune as run_tuning
     from rocourse.experiments import write_tuning
 
     estimator = chosen_method(method)
     fixed = read_parameters(config, assignments, known=estimator().get_params(deep=True))
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
-    )
     fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
     with output.progress() as report:
         # Compilation comes before the first model, and takes longer than some of them.

@@ -11,6 +11,7 @@ from rocourse.console import options
 from rocourse.console._extras import needing_service
 from rocourse.console._failures import INTERRUPTED, Commands
 from rocourse.console._output import JobReport, Output, Report
+from rocourse.console._schema_options import with_schema_options
 
 if TYPE_CHECKING:
     from rocourse.console._advice import AdviceSummary
@@ -42,6 +43,7 @@ __all__ = [
     "read_parameters",
     "read_training_rows",
     "target_of",
+    "with_schema_options",
 ]
 
 _HOMES = {

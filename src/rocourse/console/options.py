@@ -8,6 +8,10 @@ import typer
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows, in a .csv or .parquet file.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
 
+Target = Annotated[str, typer.Option("--target", metavar="COL", help="Column that is predicted.")]
+TableFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write.")
+]
 Method = Annotated[
     str,
     typer.Option(
@@ -23,75 +27,20 @@ Quiet = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 
-_NAMES = "Repeat the option or separate names by commas."
+NAMES = "Repeat the option or separate names by commas."
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COL", help=f"Column to leave out, such as an id. {_NAMES}"),
+    typer.Option("--drop", metavar="COL", help=f"Column to leave out, such as an id. {NAMES}"),
 ]
 
-# What a schema is inferred with.
-_PANEL = "Schema"
-Categorical = Annotated[
-    list[str] | None,
+SCHEMA_PANEL = "Schema"
+SchemaFile = Annotated[
+    Path | None,
     typer.Option(
-        "--categorical",
-        metavar="COL",
-        rich_help_panel=_PANEL,
-        help="Column of numbers that are categories.",
-    ),
-]
-Integer = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--integer",
-        metavar="COL",
-        rich_help_panel=_PANEL,
-        help="Column of whole numbers written as decimals.",
-    ),
-]
-Immutable = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--immutable",
-        metavar="COL",
-        rich_help_panel=_PANEL,
-        help=f"Feature that advice must leave alone. {_NAMES}",
-    ),
-]
-IncreaseOnly = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--increase-only",
-        metavar="COL",
-        rich_help_panel=_PANEL,
-        help="Feature that advice may only raise.",
-    ),
-]
-DecreaseOnly = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--decrease-only",
-        metavar="COL",
-        rich_help_panel=_PANEL,
-        help="Feature that advice may only lower.",
-    ),
-]
-Bounds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bounds",
-        metavar="COL=LOW:HIGH",
-        rich_help_panel=_PANEL,
-        help="Hard limits of rows and advice; either side may be empty.",
-    ),
-]
-Favourable = Annotated[
-    str | None,
-    typer.Option(
-        "--favourable",
-        metavar="CLASS",
-        rich_help_panel=_PANEL,
-        help="The class that people want; by default the last one in sorted order.",
+        "--schema",
+        metavar="FILE",
+        rich_help_panel=SCHEMA_PANEL,
+        help="Schema file; without one, the schema is inferred from the rows.",
     ),
 ]
 
