@@ -34,9 +34,7 @@ from _peak_memory import bare_interpreter_bytes
 
 import rocourse
 from rocourse import CounterNet
-from rocourse.cli._batch_size import even_size
-from rocourse.cli._rows import BATCH_ROWS
-from rocourse.cli._table_writers import new_table
+from rocourse.tables import BATCH_ROWS, even_size, new_table
 
 MIB = 2**20
 

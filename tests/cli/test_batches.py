@@ -11,11 +11,8 @@ from tests.applicants import TARGET, make_applicants, make_schema, trained_model
 from tests.command_line import refused, run, succeed
 
 from rocourse.artifacts import save
-from rocourse.cli import _rows
-from rocourse.cli._advice import AdviceSummary
-from rocourse.cli._batch_size import even_size
-from rocourse.cli._records import Preview, prediction_table
 from rocourse.methods import RoCourseNet
+from rocourse.tables import _rows
 
 # Models compute in blocks: 40 rows go into the same one as 200, so that nothing is compiled for
 # these tests, and every bit of the answers must be the same.
@@ -94,25 +91,6 @@ def test_batches_are_printed_as_the_whole_is(folder, monkeypatch, command, optio
         records = document["records" if command == "recourse" else "predictions"]
         label = "index" if command == "recourse" else "row"
         assert [record[label] for record in records] == list(range(ROWS))
-
-
-@pytest.mark.parametrize("size", [1, 3, BATCH])
-def test_the_first_rows_may_come_from_several_batches(applicants, model, size):
-    rows = applicants.drop(columns=TARGET)
-    advice, table = model.recourse(rows, desired="granted"), prediction_table(model, rows)
-    summaries, previews = [], []
-    for step in (ROWS, size):
-        summaries.append(AdviceSummary(5))
-        previews.append(Preview(20))
-        for start in range(0, ROWS, step):
-            summaries[-1].add(advice[start : start + step])
-            previews[-1].add(table[start : start + step])
-    assert summaries[0].lines() == summaries[1].lines()
-    (first, more), (first_parts, more_parts) = (shown.renderables("") for shown in previews)
-    assert more_parts == more == "… and 180 more rows: write all of them with --out"
-    assert [[*column.cells] for column in first_parts.columns] == [
-        [*column.cells] for column in first.columns
-    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -283,10 +261,3 @@ def test_progress_is_told_to_people_on_a_terminal_only(folder, tmp_path, batches
     assert run(*args).stderr == ""
     for option in ("--quiet", "--json"):
         assert run(*args, option, terminal="1").stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("rows", "most", "expected"), [(10, 10, 10), (11, 10, 6), (25, 10, 9), (1, 10, 1), (0, 10, 0)]
-)
-def test_batches_are_of_one_size(rows, most, expected):
-    assert even_size(rows, most) == expected

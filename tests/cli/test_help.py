@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -89,3 +90,8 @@ def test_help_loads_no_heavy_dependency():
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_has_a_file_of_its_own_and_there_are_no_others():
+    files = {path.stem for path in Path(rocourse.cli.__file__).parent.glob("*.py")}
+    assert files - {"__init__", "__main__"} == {f"_{path[0]}" for path in COMMANDS}

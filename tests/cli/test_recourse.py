@@ -9,7 +9,6 @@ from tests.applicants import TARGET, make_applicants, trained_model, untrained_m
 from tests.command_line import refused, run, succeed
 
 from rocourse.artifacts import save
-from rocourse.cli._records import recourse_table
 from rocourse.schema import Schema
 
 RECORD = [
@@ -106,16 +105,6 @@ def test_flip_and_desired_exclude_each_other(files):
 def test_many_classes_ask_for_the_favourable_one(files):
     result = succeed("recourse", files / "three", files / "a.csv", "--json")
     assert {record["desired"] for record in json.loads(result.stdout)["records"]} == {"none"}
-
-
-def test_features_named_like_a_column_of_the_record_keep_their_name():
-    frame = make_applicants().rename(columns={"income": "status", "job": "row"})
-    model = untrained_model(schema=Schema.infer(frame, target=TARGET))
-    rows = frame.drop(columns=TARGET)
-    table = recourse_table(model.recourse(rows))
-    assert list(table.columns[:2]) == ["row_", "status_"]
-    assert table["row"].tolist() == model.recourse(rows).frame()["row"].tolist()
-    assert set(table["status_"]) <= {"found", "not_found", "not_needed"}
 
 
 def test_categories_that_look_like_numbers_or_gaps_stay_text(tmp_path):

@@ -1,27 +1,19 @@
 """`rocourse train`: the command trains what the Python interface trains."""
 
 import json
-from typing import get_args
 
 import numpy as np
 import pytest
 from tests.applicants import TARGET, TINY, make_schema, trained_model
-from tests.command_line import refused, succeed
+from tests.command_line import refused, run, succeed
 
 from rocourse.artifacts import load
-from rocourse.cli._train import train
-from rocourse.methods import METHODS
 from rocourse.schema import Schema
 
 CONSTRAINED = ("--immutable", "region", "--increase-only", "age")
 TINY_OPTIONS = tuple(
     f"--set={name}={json.dumps(value)}" for name, value in TINY.items() if name != "epochs"
 )
-
-
-def test_the_methods_on_offer_are_those_that_exist():
-    annotation = train.__annotations__["method"]
-    assert set(get_args(get_args(annotation)[0])) == set(METHODS)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
@@ -89,6 +81,16 @@ def test_wrong_options_are_refused(files, tmp_path, options, words):
     out = tmp_path / "model"
     sentence = refused("train", files / "a.csv", "--target=loan", "--out", out, *options)
     assert all(word in sentence for word in words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_method_is_wrong_usage_and_gets_a_hint(files, tmp_path):
+    args = ("--target=loan", "--out", tmp_path / "model", "--method=counter-net")
+    result = run("train", files / "a.csv", *args)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "Invalid value for '--method'" in result.stderr
+    told = " ".join(result.stderr.replace("│", " ").split())
+    assert "rocourse-panel: got 'counter-net' (did you mean 'counternet'?)" in told
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,6 +1,6 @@
 """Models and results on disk, written whole or not at all."""
 
-from rocourse.artifacts._files import check_file_path, check_parents, new_file, write_file
+from rocourse._files import check_file_path, check_parents, new_file, write_file
 from rocourse.artifacts._model import check_model_path, load, model_digest, save
 
 __all__ = [

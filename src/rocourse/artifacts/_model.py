@@ -25,7 +25,7 @@ import safetensors
 import safetensors.numpy
 
 import rocourse
-from rocourse.artifacts._files import (
+from rocourse._files import (
     PathLike,
     check_parents,
     refuse_existing,

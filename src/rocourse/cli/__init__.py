@@ -3,6 +3,86 @@
 JAX and pandas are imported inside the commands, so that `rocourse --help` is quick.
 """
 
-from rocourse.cli._app import app, main
+import atexit
+import gc
+from typing import Annotated
+
+import typer
+
+import rocourse
+from rocourse.cli import (
+    _audit,
+    _data,
+    _demo,
+    _evaluate,
+    _keys,
+    _methods,
+    _predict,
+    _recourse,
+    _reproduce,
+    _schema,
+    _serve,
+    _train,
+    _tune,
+)
+from rocourse.console import Commands, options
 
 __all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="rocourse",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"rocourse {rocourse.__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=options.examples(
+        "rocourse demo",
+        "rocourse train applicants.csv --target approved --immutable age --out model/",
+        "rocourse recourse model/ denied.csv --out advice.csv",
+    )
+)
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Classifiers with algorithmic recourse that stays valid when the model is retrained."""
+
+
+app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
+app.command("train", epilog=_train.EXAMPLES)(_train.train)
+app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
+app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)
+app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
+app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
+app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
+app.command("audit", epilog=_audit.EXAMPLES)(_audit.audit)
+app.command("reproduce", epilog=_reproduce.EXAMPLES)(_reproduce.reproduce)
+app.command("serve", epilog=_serve.EXAMPLES)(_serve.serve)
+app.add_typer(_keys.app, name="keys")
+app.add_typer(_schema.app, name="schema")
+app.add_typer(_data.app, name="data")
+
+
+def main() -> None:
+    """Runs the command line; the entry point of the `rocourse` script."""
+    # Importing JAX, pandas and scikit-learn makes many lasting objects. Searching them for garbage
+    # while they are made, and once more at the end, takes a fifth of a short command's time.
+    gc.set_threshold(100_000, 20, 100)
+    atexit.register(gc.freeze)
+    app(prog_name="rocourse")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, needing_service, options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from rocourse.evaluation import Auditor, BrokenPromise
     from rocourse.ledger import Ledger
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse audit ledger.db --model retrained/",
     "rocourse audit ledger.db --model retrained/ --require 0.98 --html audit.html",
     "rocourse audit ledger.db --model a/ --model b/ --broken broken.csv --json",
@@ -72,9 +71,9 @@ def audit(
             "unless given. Promises that expire by then are left out.",
         ),
     ] = None,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Count the open promises that a model honours, before it is deployed.
 
@@ -89,7 +88,7 @@ def audit(
         if path is not None:
             check_file_path(path, force=force)
     with _open(ledger) as book:
-        from rocourse.cli._audit_tables import audit_lines
+        from rocourse.console import audit_lines
         from rocourse.evaluation import Auditor, render_audit
 
         auditors = [
@@ -146,8 +145,6 @@ def _check_options(require: float | None, html: Path | None, broken: Path | None
 
 def _open(address: str) -> "Ledger":
     """Opens a ledger that is there: an audit makes none."""
-    from rocourse.cli._extras import needing_service
-
     with needing_service():
         from rocourse.ledger import Ledger
     return Ledger.open(address, create=False)

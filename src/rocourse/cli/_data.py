@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import INTERRUPTED, Output, options
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and find data sets.")
 
@@ -22,8 +21,8 @@ Directory = Annotated[
 ]
 
 
-@app.command("list", epilog=_options.examples("rocourse data list", "rocourse data list --json"))
-def list_(as_json: _options.Json = False, quiet: _options.Quiet = False) -> None:
+@app.command("list", epilog=options.examples("rocourse data list", "rocourse data list --json"))
+def list_(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     """List the data sets."""
     from dataclasses import asdict
 
@@ -43,7 +42,7 @@ def list_(as_json: _options.Json = False, quiet: _options.Quiet = False) -> None
 
 
 @app.command(
-    epilog=_options.examples("rocourse data fetch loan", "rocourse data fetch loan --dir data/")
+    epilog=options.examples("rocourse data fetch loan", "rocourse data fetch loan --dir data/")
 )
 def fetch(
     name: Name,
@@ -52,8 +51,8 @@ def fetch(
         str | None,
         typer.Option("--base-url", metavar="URL", help="A mirror of the public source."),
     ] = None,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Download a data set and check it against the known checksums.
 
@@ -75,17 +74,17 @@ def fetch(
             path = datasets.fetch(name, data_dir=directory, base_url=base_url, progress=on_bytes)
     except KeyboardInterrupt as error:
         print("interrupted: run the same command again to resume", file=sys.stderr)
-        raise typer.Exit(130) from error
+        raise typer.Exit(INTERRUPTED) from error
     output.emit({"name": name, "path": str(path)})
     output.show(f"Data set {name} is in {path}")
 
 
-@app.command(epilog=_options.examples("rocourse data path german_credit"))
+@app.command(epilog=options.examples("rocourse data path german_credit"))
 def path(
     name: Name,
     directory: Directory = None,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Print the directory of a data set's files."""
     from rocourse.datasets import data_path

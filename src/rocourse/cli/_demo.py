@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options
 
-EXAMPLES = _options.examples("rocourse demo", "rocourse demo --out runs/demo-7 --seed 7")
+EXAMPLES = options.examples("rocourse demo", "rocourse demo --out runs/demo-7 --seed 7")
 
 
 def demo(
@@ -18,8 +17,8 @@ def demo(
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same results.")
     ] = 0,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train on embedded data, judge the recourses after a shift, and write a report."""
     from rocourse.experiments import run_demo

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
     from rocourse.methods import RecourseClassifier
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse evaluate model/ test.csv",
     "rocourse evaluate model-2024/ test.csv --against model-2025/",
     "rocourse evaluate model/ test.csv --reference train.csv",
@@ -26,8 +25,8 @@ EXAMPLES = _options.examples(
 
 
 def evaluate(
-    model: _options.Model,
-    data: _options.Data,
+    model: options.Model,
+    data: options.Data,
     target: Annotated[
         str | None,
         typer.Option(
@@ -54,14 +53,15 @@ def evaluate(
             "the recourses are.",
         ),
     ] = None,
-    drop: _options.Drop = None,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    drop: options.Drop = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Measure accuracy, validity, robust validity, proximity, features changed, plausibility."""
     from rocourse.artifacts import load
-    from rocourse.cli._rows import read_rows, select_features, target_of
+    from rocourse.console import target_of
     from rocourse.evaluation import constant_class, evaluate_model
+    from rocourse.tables import read_rows, select_features
 
     output = Output(as_json=as_json, quiet=quiet)
     fitted = load(model)
@@ -99,7 +99,7 @@ def evaluate(
 def _labels(
     frame: "pd.DataFrame", target: str | None, trained_on: str
 ) -> tuple["pd.DataFrame", "pd.Series[Any] | None"]:
-    from rocourse.cli._rows import take_target
+    from rocourse.tables import take_target
 
     if target is None and trained_on not in frame.columns:
         return frame, None
@@ -108,8 +108,8 @@ def _labels(
 
 def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "Plausibility":
     """The training rows; columns that the model does not know are of no use and left out."""
-    from rocourse.cli._rows import read_rows, take_target
     from rocourse.evaluation import Plausibility
+    from rocourse.tables import read_rows, take_target
 
     schema = fitted.schema_
     frame, labels = take_target(read_rows(path, schema=schema, drop=None), target)
@@ -119,7 +119,7 @@ def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "P
 
 def _check_judge(fitted: "RecourseClassifier", judge: "RecourseClassifier", path: str) -> None:
     """Refuses a judge that cannot read the rows or does not know the classes."""
-    from rocourse.cli._rows import target_of
+    from rocourse.console import target_of
     from rocourse.errors import SchemaError
     from rocourse.schema import Categorical
 

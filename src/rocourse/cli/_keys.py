@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
-from rocourse.cli._extras import needing_service
+from rocourse.console import Output, needing_service, options
 
 app = typer.Typer(no_args_is_help=True, help="API keys of a service: make, list and remove them.")
 
@@ -15,7 +13,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="File of the keys' ha
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
 
 
-@app.command("add", epilog=_options.examples("rocourse keys add keys.json branch --role decide"))
+@app.command("add", epilog=options.examples("rocourse keys add keys.json branch --role decide"))
 def add(
     file: File,
     name: Name,
@@ -27,8 +25,8 @@ def add(
             "put another model in service. Repeat the option.",
         ),
     ],
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Make a key and print it. Only its hash is kept: it cannot be shown again."""
     with needing_service():
@@ -42,8 +40,8 @@ def add(
         print(key)
 
 
-@app.command("list", epilog=_options.examples("rocourse keys list keys.json"))
-def list_(file: File, as_json: _options.Json = False, quiet: _options.Quiet = False) -> None:
+@app.command("list", epilog=options.examples("rocourse keys list keys.json"))
+def list_(file: File, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Say whose keys there are, and what they allow."""
     with needing_service():
         from rocourse.service import list_keys
@@ -54,9 +52,9 @@ def list_(file: File, as_json: _options.Json = False, quiet: _options.Quiet = Fa
     output.show(*(f"{name}: {', '.join(roles)}" for name, roles in callers))
 
 
-@app.command("remove", epilog=_options.examples("rocourse keys remove keys.json branch"))
+@app.command("remove", epilog=options.examples("rocourse keys remove keys.json branch"))
 def remove(
-    file: File, name: Name, as_json: _options.Json = False, quiet: _options.Quiet = False
+    file: File, name: Name, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
     """Take a key out; a service that runs forgets it when it is started anew."""
     with needing_service():

@@ -4,25 +4,23 @@ from typing import Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options
 
-EXAMPLES = _options.examples("rocourse methods", "rocourse methods roar")
+EXAMPLES = options.examples("rocourse methods", "rocourse methods roar")
 
 
 def methods(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Show the parameters of this method.")
     ] = None,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """List the methods that `rocourse train --method` knows, or the parameters of one."""
     from rich.markup import escape
     from rich.table import Table
 
-    from rocourse.cli._rows import did_you_mean
-    from rocourse.errors import ConfigError
+    from rocourse.console import find_method
     from rocourse.methods import METHODS, parameter_docs
 
     output = Output(as_json=as_json, quiet=quiet)
@@ -34,13 +32,8 @@ def methods(
             table.add_row(method, escape(line))
         output.show(table)
         return
-    if name not in METHODS:
-        raise ConfigError(
-            f"The method must be one of {', '.join(METHODS)}: got {name!r}"
-            f"{did_you_mean(name, METHODS)}; correct the name."
-        )
-    defaults = METHODS[name]().get_params(deep=False)
-    docs = parameter_docs(METHODS[name])
+    found = find_method(name)
+    defaults, docs = found().get_params(deep=False), parameter_docs(found)
     output.emit(
         {parameter: {"default": defaults[parameter], "doc": doc} for parameter, doc in docs.items()}
     )

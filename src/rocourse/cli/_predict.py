@@ -2,15 +2,10 @@
 
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
-from typing import Annotated
 
-import typer
+from rocourse.console import Output, options
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
-
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse predict model/ applicants.csv",
     "rocourse predict model/ applicants.parquet --out predictions.parquet",
     "rocourse predict model/ applicants.csv --json",
@@ -20,25 +15,25 @@ _SHOWN_ROWS = 20
 
 
 def predict(
-    model: _options.Model,
-    data: _options.Data,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write."),
-    ] = None,
-    drop: _options.Drop = None,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    model: options.Model,
+    data: options.Data,
+    out: options.TableFile = None,
+    drop: options.Drop = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each row. Rows are counted from 0."""
     from rocourse.artifacts import load
-    from rocourse.cli._answers import answers
-    from rocourse.cli._json_records import JsonRecords
-    from rocourse.cli._records import Preview, as_records, prediction_table
-    from rocourse.cli._rows import open_rows
-    from rocourse.cli._table_writers import new_table
-    from rocourse.cli._tables import check_table_path
+    from rocourse.console import Preview, answers
+    from rocourse.tables import (
+        JsonRecords,
+        as_records,
+        check_table_path,
+        new_table,
+        open_rows,
+        prediction_table,
+    )
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options
 
 if TYPE_CHECKING:
     from rocourse.methods import RecourseClassifier
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
@@ -24,12 +23,9 @@ _SHOWN_ROWS = 5
 
 
 def recourse(
-    model: _options.Model,
-    data: _options.Data,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write."),
-    ] = None,
+    model: options.Model,
+    data: options.Data,
+    out: options.TableFile = None,
     desired: Annotated[
         str | None,
         typer.Option(
@@ -41,10 +37,10 @@ def recourse(
     flip: Annotated[
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
-    drop: _options.Drop = None,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    drop: options.Drop = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Advise each row what to change. Rows are counted from 0.
 
@@ -52,13 +48,8 @@ def recourse(
     none was found keeps its values.
     """
     from rocourse.artifacts import load
-    from rocourse.cli._advice import AdviceSummary
-    from rocourse.cli._answers import answers
-    from rocourse.cli._json_records import JsonRecords
-    from rocourse.cli._records import recourse_table
-    from rocourse.cli._rows import open_rows
-    from rocourse.cli._table_writers import new_table
-    from rocourse.cli._tables import check_table_path
+    from rocourse.console import AdviceSummary, answers
+    from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
 
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
@@ -88,7 +79,7 @@ def recourse(
 
 def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path: Path) -> Any:
     """What to ask for: one class for all rows, or None to flip each of them."""
-    from rocourse.cli._rows import parse_class, target_of
+    from rocourse.console import parse_class, target_of
     from rocourse.errors import ConfigError
 
     target = target_of(fitted)

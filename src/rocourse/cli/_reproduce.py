@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import JobReport, Output
+from rocourse.console import INTERRUPTED, JobReport, Output, options
 
 if TYPE_CHECKING:
     from rocourse.experiments.reproduction import Advance, Outcome, Section
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse reproduce all",
     "rocourse reproduce table-main --scale paper --jobs 2",
     "rocourse reproduce fig-attack --report",
@@ -23,7 +22,6 @@ EXAMPLES = _options.examples(
 
 # Those whose results stand in the docs, from before the paper's tables had names.
 _COMPARISONS = ("methods", "robustness", "simulated")
-_INTERRUPTED = 130
 _SHOWN_SKIPS = 5
 
 
@@ -66,8 +64,8 @@ def reproduce(
         bool,
         typer.Option("--report", "--table", help="Only draw what is stored; compute nothing."),
     ] = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Reproduce tables and figures of the paper; what has been computed is kept."""
     output = Output(as_json=as_json, quiet=quiet)
@@ -103,7 +101,7 @@ def reproduce(
                 )
         except KeyboardInterrupt as error:
             output.warn("interrupted: what was done is kept, and the same command goes on from it")
-            raise typer.Exit(_INTERRUPTED) from error
+            raise typer.Exit(INTERRUPTED) from error
     sections = read_sections(entries, size, Store(folder))
     output.emit(_record(sections, outcome))
     _show(output, sections, outcome, tables=len(entries) == 1)

@@ -5,61 +5,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rocourse.console import Wishes
     from rocourse.schema import Feature, Schema
 
 app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
 
 
 @app.command(
-    epilog=_options.examples(
+    epilog=options.examples(
         "rocourse schema infer applicants.csv --target approved --out schema.json",
         "rocourse schema infer applicants.csv --target approved --immutable age,sex",
         "rocourse schema infer loans.parquet --target paid --bounds term=6:72 --drop id",
     )
 )
+@with_schema_options
 def infer(
-    data: _options.Data,
+    data: options.Data,
     target: Annotated[
         str | None, typer.Option("--target", metavar="COL", help="Column that is predicted.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
     ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    integer: _options.Integer = None,
-    immutable: _options.Immutable = None,
-    increase_only: _options.IncreaseOnly = None,
-    decrease_only: _options.DecreaseOnly = None,
-    bounds: _options.Bounds = None,
-    favourable: _options.Favourable = None,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    drop: options.Drop = None,
+    *,
+    wishes: "Wishes",
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
-    from rocourse.cli._rows import read_rows
-    from rocourse.cli._wishes import Wishes
+    from rocourse.tables import read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
-    )
     schema = wishes.infer(read_rows(data, schema=None, drop=drop), target)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
@@ -67,11 +53,11 @@ def infer(
     output.show(_table(schema), *([] if out is None else [f"Schema written to {out}"]))
 
 
-@app.command(epilog=_options.examples("rocourse schema show schema.json"))
+@app.command(epilog=options.examples("rocourse schema show schema.json"))
 def show(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.")],
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Check a schema file and show it as a table."""
     from rocourse.schema import Schema

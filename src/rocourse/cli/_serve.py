@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
-from rocourse.cli._extras import needing_service
+from rocourse.console import Output, needing_service, options
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse serve model/",
     "rocourse serve model/ --ledger promises.db",
     "rocourse serve model/ --ledger postgresql://desk@db/promises --keys keys.json --host 0.0.0.0",
@@ -18,7 +16,7 @@ EXAMPLES = _options.examples(
 
 
 def serve(
-    model: _options.Model,
+    model: options.Model,
     ledger: Annotated[
         str | None,
         typer.Option(
@@ -66,8 +64,8 @@ def serve(
             help="A name that the service is asked for by, as behind a proxy. Repeat the option.",
         ),
     ] = None,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Decide on applications over HTTP, with a page at /. TLS is left to a proxy."""
     with needing_service():

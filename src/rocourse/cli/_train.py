@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table
 
-    from rocourse.cli._wishes import Wishes
+    from rocourse.console import Wishes
     from rocourse.methods import RecourseClassifier
-    from rocourse.schema import Schema
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --out model/",
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
@@ -27,15 +24,14 @@ EXAMPLES = _options.examples(
 )
 
 
+@with_schema_options
 def train(
-    data: _options.Data,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="Column that is predicted.")
-    ],
+    data: options.Data,
+    target: options.Target,
     out: Annotated[
         Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
     ],
-    method: _options.Method = "rocoursenet",
+    method: options.Method = "rocoursenet",
     explain: Annotated[
         Path | None,
         typer.Option(
@@ -44,23 +40,10 @@ def train(
             help="Trained model to find recourses for, by a method that comes after training.",
         ),
     ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            rich_help_panel="Schema",
-            help="Schema file; without one, the schema is inferred from the rows.",
-        ),
-    ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    integer: _options.Integer = None,
-    immutable: _options.Immutable = None,
-    increase_only: _options.IncreaseOnly = None,
-    decrease_only: _options.DecreaseOnly = None,
-    bounds: _options.Bounds = None,
-    favourable: _options.Favourable = None,
+    schema: options.SchemaFile = None,
+    drop: options.Drop = None,
+    *,
+    wishes: "Wishes",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
@@ -72,9 +55,9 @@ def train(
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same model.")
     ] = 0,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train a classifier that comes with recourse."""
     from rocourse.artifacts import check_model_path, save
@@ -82,29 +65,23 @@ def train(
     output = Output(as_json=as_json, quiet=quiet)
     check_model_path(out, force=force)
 
-    from rocourse.cli._parameters import read_parameters
-    from rocourse.cli._rows import target_of
-    from rocourse.cli._wishes import Wishes
-    from rocourse.methods import METHODS
-
-    estimator = METHODS[method]
-    parameters = read_parameters(config, assignments, known=estimator().get_params())
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
+    from rocourse.console import (
+        chosen_method,
+        read_parameters,
+        read_training_rows,
+        target_of,
     )
+
+    estimator = chosen_method(method)
+    parameters = read_parameters(config, assignments, known=estimator().get_params(deep=True))
     explained = None if explain is None else _explained(explain, method, schema)
     fitted_schema, X, y = read_training_rows(
         data, target, schema, drop, wishes, known=None if explained is None else explained.schema_
     )
     if explained is not None:
         parameters["model"] = explained
-    model = estimator(schema=fitted_schema, random_state=seed, **parameters)
+    # Not by the constructor, which knows no parameters of objects within.
+    model = estimator(schema=fitted_schema, random_state=seed).set_params(**parameters)
     model.check_parameters()
     start = time.perf_counter()
     epochs = model.planned_epochs
@@ -149,37 +126,6 @@ def _explained(path: Path, method: str, schema_file: Path | None) -> "RecourseCl
             f"choose one of {', '.join(fitting)}."
         )
     return load(path)
-
-
-def read_training_rows(
-    data: Path,
-    target: str,
-    schema_file: Path | None,
-    drop: list[str] | None,
-    wishes: "Wishes",
-    *,
-    known: "Schema | None" = None,
-) -> tuple["Schema", "pd.DataFrame", "pd.Series[Any]"]:
-    """The schema, known, stored or inferred, with features and labels of a file of rows."""
-    from rocourse.cli._rows import read_rows, select_features, take_target
-    from rocourse.errors import SchemaError
-    from rocourse.schema import Schema
-
-    if schema_file is not None:
-        known = Schema.load(schema_file)
-    if known is None:
-        frame = read_rows(data, schema=None, drop=drop)
-        schema = wishes.infer(frame, target)
-    else:
-        schema = wishes.apply(known)
-        if schema.target is not None and schema.target.name != target:
-            raise SchemaError(
-                f"The target must be that of the schema, {schema.target.name!r}, but --target is "
-                f"{target!r}; change one of them."
-            )
-        frame = read_rows(data, schema=schema, drop=drop)
-    X, y = take_target(frame, target)
-    return schema, select_features(X, schema), y
 
 
 def _figures(record: dict[str, float]) -> str:

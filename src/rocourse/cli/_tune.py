@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rocourse.cli import _options
-from rocourse.cli._console import Output
+from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from rocourse.console import Wishes
     from rocourse.experiments import TuningResult
 
-EXAMPLES = _options.examples(
+EXAMPLES = options.examples(
     "rocourse tune train.csv --target approved --out tuned.json",
     "rocourse tune train.csv --target approved --method roar --trials 40 --out tuned.json",
     "rocourse tune train.csv --target approved --out tuned.json --params best.json",
@@ -23,15 +23,14 @@ EXAMPLES = _options.examples(
 _SHOWN_TRIALS = 5
 
 
+@with_schema_options
 def tune(
-    data: _options.Data,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="Column that is predicted.")
-    ],
+    data: options.Data,
+    target: options.Target,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="JSON file to write all trials to.")
     ],
-    method: _options.Method = "rocoursenet",
+    method: options.Method = "rocoursenet",
     trials: Annotated[
         int, typer.Option("--trials", min=1, help="How many sets of parameters to try.")
     ] = 20,
@@ -62,23 +61,10 @@ def tune(
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="How many times to cut the rows anew.")
     ] = 1,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            rich_help_panel="Schema",
-            help="Schema file; without one, the schema is inferred from the rows.",
-        ),
-    ] = None,
-    drop: _options.Drop = None,
-    categorical: _options.Categorical = None,
-    integer: _options.Integer = None,
-    immutable: _options.Immutable = None,
-    increase_only: _options.IncreaseOnly = None,
-    decrease_only: _options.DecreaseOnly = None,
-    bounds: _options.Bounds = None,
-    favourable: _options.Favourable = None,
+    schema: options.SchemaFile = None,
+    drop: options.Drop = None,
+    *,
+    wishes: "Wishes",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Fixed parameters in a .json or .toml file."),
@@ -93,9 +79,9 @@ def tune(
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same result.")
     ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes side by side.")] = 1,
-    force: _options.Force = False,
-    as_json: _options.Json = False,
-    quiet: _options.Quiet = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Choose a method's parameters by how its recourses fare with retrained predictors.
 
@@ -110,23 +96,12 @@ def tune(
         if path is not None:
             check_file_path(path, force=force)
 
-    from rocourse.cli._parameters import read_parameters
-    from rocourse.cli._train import read_training_rows
-    from rocourse.cli._wishes import Wishes
+    from rocourse.console import chosen_method, read_parameters, read_training_rows
     from rocourse.experiments import tune as run_tuning
     from rocourse.experiments import write_tuning
-    from rocourse.methods import METHODS
 
-    fixed = read_parameters(config, assignments, known=METHODS[method]().get_params(deep=False))
-    wishes = Wishes(
-        categorical=categorical,
-        integer=integer,
-        immutable=immutable,
-        increase_only=increase_only,
-        decrease_only=decrease_only,
-        bounds=bounds,
-        favourable=favourable,
-    )
+    estimator = chosen_method(method)
+    fixed = read_parameters(config, assignments, known=estimator().get_params(deep=True))
     fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
     with output.progress() as report:
         # Compilation comes before the first model, and takes longer than some of them.

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from rocourse.cli._options import split_names
-from rocourse.cli._rows import parse_class
+from rocourse.console._classes import parse_class
 from rocourse.errors import ConfigError
 from rocourse.schema import Continuous, Feature, Schema, Target
+from rocourse.tables import split_names
 
 Names = Iterable[str] | None
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rocourse.cli._batch_size import even_size
-from rocourse.cli._refusals import check_unique, refuse_table
+from rocourse.tables._batches import even_size
+from rocourse.tables._refusals import check_unique, refuse_table
 
 Conversion = Callable[[pa.ChunkedArray], pa.ChunkedArray]
 

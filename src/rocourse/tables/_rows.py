@@ -1,30 +1,18 @@
 """Rows for a model: the columns of its schema, out of a file that may have more."""
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rocourse.cli._options import split_names
-from rocourse.cli._tables import open_table, read_table
+from rocourse._wording import did_you_mean, listed
 from rocourse.errors import DataError
-from rocourse.schema import Schema, Target
-
-if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+from rocourse.schema import Schema
+from rocourse.tables._reading import open_table, read_table
 
 # The most rows in memory at once; so many that what a batch costs besides does not count.
 BATCH_ROWS = 65_536
-
-
-def target_of(model: "RecourseClassifier") -> Target:
-    """What a fitted model predicts."""
-    target = model.schema_.target
-    assert target is not None  # fitting completes the schema
-    return target
 
 
 def read_rows(path: Path, *, schema: Schema | None, drop: Iterable[str] | None) -> pd.DataFrame:
@@ -33,7 +21,7 @@ def read_rows(path: Path, *, schema: Schema | None, drop: Iterable[str] | None) 
     Args:
         path: The file.
         schema: Tells which columns are text, if it is known.
-        drop: Names of columns, as given on the command line.
+        drop: Names of columns, in the form that `split_names` takes.
     """
     frame = read_table(path, text=() if schema is None else _text_columns(schema))
     return _without(frame, drop, path)
@@ -60,7 +48,7 @@ def open_rows(path: Path, *, schema: Schema, drop: Iterable[str] | None) -> RowB
     Args:
         path: The file.
         schema: Schema of the model.
-        drop: Names of columns, as given on the command line.
+        drop: Names of columns, in the form that `split_names` takes.
     """
     table = open_table(path, text=_text_columns(schema), size=BATCH_ROWS)
     names = _without(pd.DataFrame(columns=table.columns), drop, path)
@@ -90,35 +78,19 @@ def take_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Seri
     if target not in frame.columns:
         raise DataError(
             f"The target must be a column of the rows, but got {target!r}"
-            f"{did_you_mean(target, frame.columns)}, and they have {_listed(frame.columns)}; name "
+            f"{did_you_mean(target, frame.columns)}, and they have {listed(frame.columns)}; name "
             "one of these."
         )
     return frame.drop(columns=target), frame[target]
 
 
-def did_you_mean(name: str, candidates: Iterable[object]) -> str:
-    """` (did you mean 'age'?)`, or nothing when no candidate comes close."""
-    close = difflib.get_close_matches(name, [str(candidate) for candidate in candidates], n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def parse_class(text: str, classes: Iterable[object], *, option: str) -> object:
-    """The class that was named on the command line, where everything is text."""
-    known = list(classes)
-    for label in known:
-        if text == str(label) or (not isinstance(label, str) and _same_number(text, label)):
-            return label
-    raise DataError(
-        f"The class of {option} must be one of {_listed(known)}, but got {text!r}; name one of "
-        "these."
-    )
-
-
-def _same_number(text: str, label: object) -> bool:
-    try:
-        return not isinstance(label, bool) and float(text) == label
-    except ValueError:
-        return False
+def split_names(values: Iterable[str] | None, columns: Collection[str]) -> list[str]:
+    """The names of columns in texts that hold one name, or several separated by commas."""
+    names: list[str] = []
+    for value in values or ():
+        # A column that has a comma in its own name can still be named.
+        names += [value] if value in columns else [part.strip() for part in value.split(",")]
+    return [name for name in names if name]
 
 
 def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Path) -> pd.DataFrame:
@@ -127,7 +99,7 @@ def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Path) -> pd.
         if name not in frame.columns:
             raise DataError(
                 f"Column {name!r} of --drop must be in {str(path)!r}, but the file has "
-                f"{_listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
+                f"{listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
             )
     return frame.drop(columns=names)
 
@@ -137,9 +109,3 @@ def _text_columns(schema: Schema) -> list[str]:
     if schema.target is not None and isinstance(schema.target.classes[0], str):
         names.append(schema.target.name)
     return names
-
-
-def _listed(values: Iterable[object]) -> str:
-    shown = [repr(value) for value in values]
-    more = f", ... ({len(shown)} in all)" if len(shown) > 8 else ""
-    return ", ".join(shown[:8]) + more

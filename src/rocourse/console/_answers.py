@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from rocourse.cli._rows import RowBatches
 from rocourse.errors import DataError
 from rocourse.schema import ClippedWarning
+from rocourse.tables import RowBatches
 
 Answer = TypeVar("Answer")
 

@@ -1,29 +1,19 @@
-"""Tables in and out of files, by suffix."""
+"""Tables of files, by suffix."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import Never, Protocol
+from typing import Never
 
 import pandas as pd
 
-from rocourse.artifacts import check_file_path
-from rocourse.cli._csv_files import CsvBatches, read_csv
-from rocourse.cli._parquet_files import ParquetBatches, read_parquet
-from rocourse.cli._refusals import refuse_table
+from rocourse._files import check_file_path
 from rocourse.errors import DataError, OutputError
+from rocourse.tables._batches import TableBatches
+from rocourse.tables._csv_files import CsvBatches, read_csv
+from rocourse.tables._parquet_files import ParquetBatches, read_parquet
+from rocourse.tables._refusals import refuse_table
 
 SUFFIXES = (".csv", ".parquet")
-
-
-class TableBatches(Protocol):
-    """A table in a file, to be read batch by batch; every batch has the types of the whole."""
-
-    columns: pd.Index
-    rows: int
-
-    def read(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """The rows in their order, with these columns only."""
-        ...
 
 
 def read_table(path: Path, *, text: Collection[str] = ()) -> pd.DataFrame:

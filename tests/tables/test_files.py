@@ -5,9 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rocourse.cli._table_writers import new_table
-from rocourse.cli._tables import open_table, read_table
 from rocourse.errors import DataError, OutputError
+from rocourse.tables import even_size, new_table, open_table, read_table
 
 
 def read_batches(path, *, size, columns=None, **options):
@@ -239,3 +238,10 @@ def test_types_of_later_batches_are_those_of_the_first(tmp_path):
             write(pd.DataFrame({"a": [2]}))
             write(pd.DataFrame({"a": ["x"]}))
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "most", "expected"), [(10, 10, 10), (11, 10, 6), (25, 10, 9), (1, 10, 1), (0, 10, 0)]
+)
+def test_batches_are_of_one_size(rows, most, expected):
+    assert even_size(rows, most) == expected

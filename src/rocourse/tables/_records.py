@@ -1,15 +1,22 @@
-"""Tables of results, for files, machines and people."""
+"""Recourses and predictions as tables, and tables as records of JSON."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from rocourse.schema import Recourse
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
-    from rocourse.methods import RecourseClassifier
+class Classifier(Protocol):
+    """What a table of predictions asks of a fitted model."""
+
+    @property
+    def classes_(self) -> np.ndarray[Any, Any]:
+        """The labels, in the order of the columns of `predict_proba`."""
+
+    def predict_proba(self, X: pd.DataFrame, /) -> Any:
+        """Probabilities, rows by classes."""
 
 
 def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
@@ -38,7 +45,7 @@ def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def prediction_table(model: "RecourseClassifier", rows: pd.DataFrame) -> pd.DataFrame:
+def prediction_table(model: Classifier, rows: pd.DataFrame) -> pd.DataFrame:
     """One line per row: its class, and the probability of each class."""
     probabilities = model.predict_proba(rows)
     return pd.DataFrame(
@@ -60,43 +67,6 @@ def as_records(table: pd.DataFrame) -> list[dict[str, Any]]:
         {name: values[position] for name, values in columns.items()}
         for position in range(len(table))
     ]
-
-
-class Preview:
-    """The first rows of a table that comes batch by batch, for people.
-
-    Args:
-        rows: How many rows to show.
-    """
-
-    def __init__(self, rows: int) -> None:
-        self._rows, self._total = rows, 0
-        self._first: list[pd.DataFrame] = []
-
-    def add(self, batch: pd.DataFrame) -> None:
-        """Takes in the next rows."""
-        if self._total < self._rows:
-            self._first.append(batch.head(self._rows - self._total))
-        self._total += len(batch)
-
-    def renderables(self, title: str) -> list["RenderableType"]:
-        """A table of the first rows, and how many more there are."""
-        from rich.markup import escape
-        from rich.table import Table
-
-        table = pd.concat(self._first)
-        shown = Table(*map(escape, table.columns), title=title, title_justify="left")
-        for values in table.itertuples(index=False):
-            shown.add_row(*(_cell(value) for value in values))
-        left = self._total - len(table)
-        more = [f"… and {left} more rows: write all of them with --out"] if left else []
-        return [shown, *more]
-
-
-def _cell(value: object) -> str:
-    from rich.markup import escape
-
-    return f"{value:.3f}" if isinstance(value, float) else escape(str(value))
 
 
 def _free_name(name: str, features: pd.DataFrame) -> str:

@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocourse.artifacts import new_file
-from rocourse.cli._tables import check_table_path
+from rocourse._files import new_file
 from rocourse.errors import OutputError
+from rocourse.tables._reading import check_table_path
 
 Write = Callable[[pd.DataFrame], None]
 

@@ -157,13 +157,7 @@ def _lines() -> Report:
 
 
 def _job_bar(report: Report) -> JobReport:
-    def tell(
-        done: int,
-        total: int,
-        failed: int,
-        seconds_left: float | None,
-        label: str,
-    ) -> None:
+    def tell(done: int, total: int, failed: int, seconds_left: float | None, label: str) -> None:
         report("jobs", done, total, _job_text(failed, seconds_left, label))
 
     return tell
@@ -173,13 +167,7 @@ def _job_lines() -> JobReport:
     # The first line comes with the first job, so that one sees early that it works.
     last = time.monotonic() - _SECONDS_A_LINE
 
-    def tell(
-        done: int,
-        total: int,
-        failed: int,
-        seconds_left: float | None,
-        label: str,
-    ) -> None:
+    def tell(done: int, total: int, failed: int, seconds_left: float | None, label: str) -> None:
         nonlocal last
         now = time.monotonic()
         if total and (done == total or now - last >= _SECONDS_A_LINE):

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from rocourse.cli._batch_size import even_size
-from rocourse.cli._refusals import check_unique, refuse_table
+from rocourse.tables._batches import even_size
+from rocourse.tables._refusals import check_unique, refuse_table
 
 # `utf-8-sig` drops the mark that spreadsheets put before the first column name. Without
 # `index_col=False`, the first column would be taken for row labels where rows have more fields than

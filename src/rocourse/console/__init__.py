@@ -1,0 +1,70 @@
+"""What the commands share: output, options, and how they read what was typed.
+
+What `--help` needs is imported at once; other names are imported on first use, for they need
+pandas.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rocourse.console import options
+from rocourse.console._extras import needing_service
+from rocourse.console._failures import INTERRUPTED, Commands
+from rocourse.console._output import JobReport, Output, Report
+from rocourse.console._schema_options import with_schema_options
+
+if TYPE_CHECKING:
+    from rocourse.console._advice import AdviceSummary
+    from rocourse.console._answers import answers
+    from rocourse.console._audit_tables import audit_lines
+    from rocourse.console._classes import parse_class, target_of
+    from rocourse.console._method_names import chosen_method, find_method
+    from rocourse.console._parameters import read_parameters
+    from rocourse.console._preview import Preview
+    from rocourse.console._training_rows import read_training_rows
+    from rocourse.console._wishes import Wishes
+
+__all__ = [
+    "INTERRUPTED",
+    "AdviceSummary",
+    "Commands",
+    "JobReport",
+    "Output",
+    "Preview",
+    "Report",
+    "Wishes",
+    "answers",
+    "audit_lines",
+    "chosen_method",
+    "find_method",
+    "needing_service",
+    "options",
+    "parse_class",
+    "read_parameters",
+    "read_training_rows",
+    "target_of",
+    "with_schema_options",
+]
+
+_HOMES = {
+    "AdviceSummary": "_advice",
+    "Preview": "_preview",
+    "Wishes": "_wishes",
+    "answers": "_answers",
+    "audit_lines": "_audit_tables",
+    "chosen_method": "_method_names",
+    "find_method": "_method_names",
+    "parse_class": "_classes",
+    "read_parameters": "_parameters",
+    "read_training_rows": "_training_rows",
+    "target_of": "_classes",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    # Found once, a name is an ordinary global: this function is not asked again.
+    globals()[name] = value
+    return value

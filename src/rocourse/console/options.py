@@ -1,0 +1,51 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows, in a .csv or .parquet file.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
+
+Target = Annotated[str, typer.Option("--target", metavar="COL", help="Column that is predicted.")]
+TableFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write.")
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method", metavar="NAME", help="How recourses are found; see `rocourse methods`."
+    ),
+]
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, and nothing else, to stdout.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print errors only (and JSON, where asked for).")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
+
+NAMES = "Repeat the option or separate names by commas."
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COL", help=f"Column to leave out, such as an id. {NAMES}"),
+]
+
+SCHEMA_PANEL = "Schema"
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        rich_help_panel=SCHEMA_PANEL,
+        help="Schema file; without one, the schema is inferred from the rows.",
+    ),
+]
+
+
+def examples(*lines: str) -> str:
+    """The examples at the end of a command's help."""
+    # Help text is Rich markup, in which an opening bracket begins a style.
+    return "\n".join(["[bold]Examples[/bold]", *(line.replace("[", r"\[") for line in lines)])

@@ -1,0 +1,37 @@
+"""A user's tables: what reads and writes CSV and Parquet files, whole or batch by batch."""
+
+from rocourse.tables._batches import TableBatches, even_size
+from rocourse.tables._json_records import JsonRecords
+from rocourse.tables._reading import check_table_path, open_table, read_table
+from rocourse.tables._records import Classifier, as_records, prediction_table, recourse_table
+from rocourse.tables._rows import (
+    BATCH_ROWS,
+    RowBatches,
+    open_rows,
+    read_rows,
+    select_features,
+    split_names,
+    take_target,
+)
+from rocourse.tables._writing import new_table
+
+__all__ = [
+    "BATCH_ROWS",
+    "Classifier",
+    "JsonRecords",
+    "RowBatches",
+    "TableBatches",
+    "as_records",
+    "check_table_path",
+    "even_size",
+    "new_table",
+    "open_rows",
+    "open_table",
+    "prediction_table",
+    "read_rows",
+    "read_table",
+    "recourse_table",
+    "select_features",
+    "split_names",
+    "take_target",
+]
