@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 EXAMPLES = options.examples(
     "rocourse evaluate model/ test.csv",

@@ -21,7 +21,8 @@ def methods(
     from rich.table import Table
 
     from rocourse.console import find_method
-    from rocourse.methods import METHODS, parameter_docs
+    from rocourse.estimators import METHODS, describe_parameters
+    from rocourse.options import plain
 
     output = Output(as_json=as_json, quiet=quiet)
     if name is None:
@@ -33,13 +34,22 @@ def methods(
         output.show(table)
         return
     found = find_method(name)
-    defaults, docs = found().get_params(deep=False), parameter_docs(found)
+    described = {
+        parameter.replace("__", "."): (default, doc)
+        for parameter, (default, doc) in describe_parameters(found).items()
+    }
     output.emit(
-        {parameter: {"default": defaults[parameter], "doc": doc} for parameter, doc in docs.items()}
+        {
+            parameter: {"default": plain(default), "doc": doc}
+            for parameter, (default, doc) in described.items()
+        }
     )
-    table = Table("parameter", "default", "meaning", title=name, title_justify="left")
-    for parameter, doc in docs.items():
-        table.add_row(parameter, escape(str(defaults[parameter])), escape(doc))
+    table = Table(title=name, title_justify="left")
+    table.add_column("parameter", overflow="fold")
+    table.add_column("default")
+    table.add_column("meaning")
+    for parameter, (default, doc) in described.items():
+        table.add_row(parameter, escape(str(default)), escape(doc))
     output.show(table)
 
 

@@ -10,7 +10,7 @@ import typer
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rocourse.console import Wishes
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --out model/",
@@ -72,9 +72,13 @@ def train(
         target_of,
     )
 
+    from rocourse.estimators import named_options
+
     estimator = chosen_method(method)
-    parameters = read_parameters(config, assignments, known=estimator().get_params(deep=True))
-    explained = None if explain is None else _explained(explain, method, schema)
+    parameters = read_parameters(
+        config, assignments, known=estimator().get_params(), named=named_options
+    )
+    explained = None if explain is None else _explained(explain, schema)
     fitted_schema, X, y = read_training_rows(
         data, target, schema, drop, wishes, known=None if explained is None else explained.schema_
     )
@@ -112,19 +116,11 @@ def train(
     output.show(_table(result), f"Model written to {out}")
 
 
-def _explained(path: Path, method: str, schema_file: Path | None) -> "RecourseClassifier":
+def _explained(path: Path, schema_file: Path | None) -> "RecourseClassifier":
     from rocourse.artifacts import load
-    from rocourse.errors import ConfigError
-    from rocourse.methods import METHODS
 
     if schema_file is not None:
         raise typer.BadParameter("--explain and --schema exclude each other.")
-    if "model" not in METHODS[method]().get_params(deep=False):
-        fitting = [name for name, cls in METHODS.items() if hasattr(cls, "model")]
-        raise ConfigError(
-            f"--explain must be used with a method that comes after training: got {method!r}; "
-            f"choose one of {', '.join(fitting)}."
-        )
     return load(path)
 
 

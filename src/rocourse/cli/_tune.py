@@ -100,8 +100,12 @@ def tune(
     from rocourse.experiments import tune as run_tuning
     from rocourse.experiments import write_tuning
 
+    from rocourse.estimators import named_options
+
     estimator = chosen_method(method)
-    fixed = read_parameters(config, assignments, known=estimator().get_params(deep=True))
+    fixed = read_parameters(
+        config, assignments, known=estimator().get_params(), named=named_options
+    )
     fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
     with output.progress() as report:
         # Compilation comes before the first model, and takes longer than some of them.

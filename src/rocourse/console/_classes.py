@@ -7,7 +7,7 @@ from rocourse._wording import listed
 from rocourse.errors import DataError
 
 if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
     from rocourse.schema import Target
 
 

@@ -8,7 +8,7 @@ from rocourse._wording import did_you_mean
 from rocourse.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 
 def find_method(name: str) -> "type[RecourseClassifier]":
@@ -17,7 +17,7 @@ def find_method(name: str) -> "type[RecourseClassifier]":
     Raises:
         ConfigError: No method has it.
     """
-    from rocourse.methods import METHODS
+    from rocourse.estimators import METHODS
 
     if name not in METHODS:
         raise ConfigError(

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,11 @@ _ELSEWHERE = {"schema": "--schema", "random_state": "--seed", "model": "--explai
 
 
 def read_parameters(
-    config: Path | None, assignments: Iterable[str] | None, *, known: Collection[str]
+    config: Path | None,
+    assignments: Iterable[str] | None,
+    *,
+    known: Collection[str],
+    named: Callable[[str, Any], Any] = lambda name, value: None,
 ) -> dict[str, Any]:
     """Parameters by name; what is set on the command line wins over the file.
 
@@ -25,6 +29,8 @@ def read_parameters(
         config: A .json or .toml file of parameters.
         assignments: Texts of the form `name=value`.
         known: The parameters that the method has, by scikit-learn's names.
+        named: The object that a parameter's value names, such as a trainer by its kind; None for
+            any other value. Its own parameters are known then, and may be given beside it.
 
     Raises:
         ConfigError: A name is unknown, the file cannot be read, or an assignment is malformed.
@@ -36,9 +42,15 @@ def read_parameters(
             # What is said of an object takes the place of what was said of its parts.
             parameters = {k: v for k, v in parameters.items() if not k.startswith(f"{name}__")}
             parameters[name] = value
+    parts = {name: named(name, value) for name, value in parameters.items()}
+    for name, part in parts.items():
+        if part is not None:
+            known = [k for k in known if not k.startswith(f"{name}__")]
+            known += [f"{name}__{inner}" for inner in part.get_params()]
     for name in parameters:
         _check_name(name, known)
-        _check_whole(name, parameters)
+        _check_whole(name, {k: v for k, v in parameters.items() if parts[k] is None})
+    parameters |= {name: part for name, part in parts.items() if part is not None}
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in parameters.items()
@@ -126,12 +138,12 @@ def _parse(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise ConfigError(
-            f"--set must be name=value, but got {text!r}; write, say, --set epochs=20."
+            f"--set must be name=value, but got {text!r}; write, say, --set trainer.epochs=20."
         )
     for candidate in (value, f"[{value}]" if "," in value else value):
         try:
             return name.strip(), json.loads(candidate)
         except ValueError:
             continue
-    # Words need no quotes: --set generator=rebuild.
+    # Words need no quotes: --set proposer.network=rebuild.
     return name.strip(), value.strip()

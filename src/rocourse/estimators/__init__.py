@@ -16,7 +16,7 @@ from rocourse.estimators._methods import (
     VanillaCFRandom,
 )
 from rocourse.estimators._oracle import oracle
-from rocourse.estimators._parameters import describe_parameters, read_parameters, tuning_space
+from rocourse.estimators._parameters import describe_parameters, named_options, tuning_space
 from rocourse.estimators._presets import PRESETS, Preset
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "VanillaCF",
     "VanillaCFRandom",
     "describe_parameters",
+    "named_options",
     "oracle",
-    "read_parameters",
     "tuning_space",
 ]

@@ -9,7 +9,7 @@ from rocourse.attack import Attack
 from rocourse.errors import ConfigError
 from rocourse.estimators._presets import find_preset
 from rocourse.models import Trainer
-from rocourse.options import NESTED, Options, as_tuple, documented, parameter_docs, tuning_ranges
+from rocourse.options import NESTED, Options, documented, parameter_docs, tuning_ranges
 from rocourse.options import Range as TuningRange
 from rocourse.recourse import Proposer
 from rocourse.schema import OutOfRange
@@ -58,11 +58,18 @@ PARAMETERS = Parameters(
 
 
 def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[..., None]:
-    """An `__init__` with other defaults, which its signature tells."""
+    """An `__init__` with other defaults, which its signature tells.
+
+    It takes nested names too, as `set_params` does: `attack__steps=9` is short for
+    `attack=Attack(steps=9)` with whatever else the default attack has.
+    """
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **params: Any) -> None:
+        nested = {name: params.pop(name) for name in list(params) if NESTED in name}
         init(self, *args, **{**defaults, **params})
+        if nested:
+            self.set_params(**nested)
 
     signature = inspect.signature(init)
     # `__signature__` is what scikit-learn, `help` and notebooks read.
@@ -161,24 +168,13 @@ def tuning_space(cls: type[Any]) -> dict[str, TuningRange]:
     return space
 
 
-def read_parameters(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as files and command lines have them, as those of an estimator.
+def named_options(name: str, value: Any) -> Options | None:
+    """The object of options that a parameter's value names, as files and command lines do.
 
-    Trainers and proposers may be named by their kind; nested options have scikit-learn's names.
-
-    Args:
-        cls: The estimator.
-        values: By name; lists stand for tuples.
+    Trainers and proposers are named by their kind, an attack with its defaults by `true`.
     """
-    families: dict[str, type[Options]] = {"trainer": Trainer, "proposer": Proposer}
-    params: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in families and isinstance(value, str):
-            params[name] = families[name].find(value)()
-        elif name == "attack" and value in (True, False):
-            params[name] = Attack() if value else None
-        else:
-            params[name] = as_tuple(value)
-    made = cls().set_params(**params)
-    touched = {name.partition(NESTED)[0] for name in params}
-    return {name: value for name, value in made.get_params(deep=False).items() if name in touched}
+    if name == "trainer" and isinstance(value, str):
+        return Trainer.find(value)()
+    if name == "proposer" and isinstance(value, str):
+        return Proposer.find(value)()
+    return Attack() if name == "attack" and value is True else None

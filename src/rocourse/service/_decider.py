@@ -12,7 +12,7 @@ import numpy as np
 
 from rocourse.artifacts import load, model_digest
 from rocourse.errors import ConfigError
-from rocourse.methods import RecourseClassifier
+from rocourse.estimators import RecourseClassifier
 from rocourse.schema import Categorical, ClippedWarning, Continuous, Schema, describe_change
 
 Row = Mapping[str, Any]
