@@ -22,12 +22,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rocourse import datasets, evaluation
     from rocourse.artifacts import load, save
+    from rocourse.attack import Attack
     from rocourse.estimators import (
+        METHODS,
+        PRESETS,
         RBR,
         ROAR,
         VAECF,
         CFModel,
         CounterNet,
+        RecourseClassifier,
         RobustCFModel,
         RobustVAECF,
         RoCourseNet,
@@ -36,26 +40,49 @@ if TYPE_CHECKING:
         VanillaCF,
         VanillaCFRandom,
     )
+    from rocourse.models import JointTrainer, PlainTrainer, Shift, SteadyTrainer
     from rocourse.models.adapters import adapt
+    from rocourse.recourse import (
+        GeneratorProposer,
+        PanelProposer,
+        RBRProposer,
+        ROARProposer,
+        VAEProposer,
+        VanillaCFProposer,
+    )
     from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target
 
 __all__ = [
+    "Attack",
     "CFModel",
     "Categorical",
     "Continuous",
     "CounterNet",
+    "GeneratorProposer",
+    "JointTrainer",
+    "METHODS",
+    "PRESETS",
+    "PanelProposer",
+    "PlainTrainer",
     "RBR",
+    "RBRProposer",
     "ROAR",
+    "ROARProposer",
     "Recourse",
+    "RecourseClassifier",
     "RoCourseNet",
     "RoCourseNetRandom",
     "RoCoursePanel",
     "RobustCFModel",
     "RobustVAECF",
     "Schema",
+    "Shift",
+    "SteadyTrainer",
     "Target",
     "VAECF",
+    "VAEProposer",
     "VanillaCF",
+    "VanillaCFProposer",
     "VanillaCFRandom",
     "__version__",
     "adapt",
@@ -65,38 +92,28 @@ __all__ = [
     "save",
 ]
 
-_HOMES = {
-    "CFModel": "rocourse.estimators",
-    "Categorical": "rocourse.schema",
-    "Continuous": "rocourse.schema",
-    "CounterNet": "rocourse.estimators",
-    "RBR": "rocourse.estimators",
-    "ROAR": "rocourse.estimators",
-    "Recourse": "rocourse.schema",
-    "RoCourseNet": "rocourse.estimators",
-    "RoCourseNetRandom": "rocourse.estimators",
-    "RoCoursePanel": "rocourse.estimators",
-    "RobustCFModel": "rocourse.estimators",
-    "RobustVAECF": "rocourse.estimators",
-    "Schema": "rocourse.schema",
-    "Target": "rocourse.schema",
-    "VAECF": "rocourse.estimators",
-    "VanillaCF": "rocourse.estimators",
-    "VanillaCFRandom": "rocourse.estimators",
-    "adapt": "rocourse.models.adapters",
-    "load": "rocourse.artifacts",
-    "save": "rocourse.artifacts",
-}
 _SUBMODULES = frozenset({"datasets", "evaluation"})
+# The rooms that other names live in, those that are quick to import first.
+_ROOMS = {
+    "rocourse.schema": ("Categorical", "Continuous", "Recourse", "Schema", "Target"),
+    "rocourse.artifacts": ("load", "save"),
+    "rocourse.attack": ("Attack",),
+    "rocourse.models": ("JointTrainer", "PlainTrainer", "Shift", "SteadyTrainer"),
+    "rocourse.models.adapters": ("adapt",),
+    "rocourse.recourse": tuple(name for name in __all__ if name.endswith("Proposer")),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         with paused_collector():
             return import_module(f"rocourse.{name}")
-    if name in _HOMES:
+    if name in __all__:
         with paused_collector():
-            value: object = getattr(import_module(_HOMES[name]), name)
+            # Whatever has no other home is a method.
+            home = import_module(_HOMES.get(name, "rocourse.estimators"))
+            value: object = getattr(home, name)
         # Found once, a name is an ordinary global: this function is not asked again.
         globals()[name] = value
         return value
