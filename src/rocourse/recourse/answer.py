@@ -5,7 +5,7 @@ model say, which class is wanted, what is proposed, what is left of that when ev
 kept, and what does the model say of it. They differ in how rows are read and in what is given back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from rocourse.networks import Predictor
 from rocourse.options import plain
 from rocourse.recourse._proposer import Context, Proposer, State
 from rocourse.recourse.generator._one_row import Look, RowEngine
-from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodes, Rows
+from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodec, RowCodes, Rows
 
 Applicant = Mapping[str, Any]
 Record = dict[str, Any]
@@ -54,6 +54,10 @@ class Advisor:
     @cached_property
     def _engine(self) -> RowEngine | None:
         return self.proposer.one_row(self.state, self.context)
+
+    @cached_property
+    def _codec(self) -> RowCodec:
+        return self.context.schema.row_codec
 
     @cached_property
     def _labels(self) -> list[Any]:
@@ -100,8 +104,9 @@ class Advisor:
         A table of a few rows costs many times what the networks do: its columns are checked and
         converted one by one. Rows that are beyond doubt need none of it.
         """
-        codec = self.context.schema.row_codec
-        read = [codec.encode(applicant) for applicant in applicants]
+        if len(applicants) == 1 and (record := self._one(applicants[0], desired)) is not None:
+            return [record]
+        read = [self._codec.encode(applicant) for applicant in applicants]
         clear = [
             (applicant, row)
             for applicant, row in zip(applicants, read, strict=True)
@@ -113,27 +118,26 @@ class Advisor:
             for applicant, row in zip(applicants, read, strict=True)
         ]
 
+    def _one(self, applicant: Applicant, desired: Any) -> Record | None:
+        """The record of one row by the proposer's own engine, where both are beyond doubt."""
+        engine, wanted = self._engine, self._wanted(desired)
+        row = self._codec.encode(applicant)
+        if engine is None or wanted is None or row is None:
+            return None
+        look = engine.look(row.codes, wanted)
+        attempt = self._settled(row, look)
+        (told,) = self._told_by_witnesses([attempt], [look])
+        return self._record(
+            applicant, row.codes, attempt, look, engine.probabilities(attempt), told
+        )
+
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
         """The records of rows that need no table's checks."""
         if not pairs:
             return []
-        wanted = self._wanted(desired) if len(pairs) == 1 else None
-        codec, rows = self.context.schema.row_codec, [row for _, row in pairs]
-        if wanted is not None and self._engine is not None:
-            looks = [self._engine.look(rows[0].codes, wanted)]
-        else:
-            looks = self._looks([row.codes for row in rows], desired)
-        attempts = [
-            row.codes
-            if look.proposed is None or look.predicted == look.target
-            else codec.settle(row, look.proposed)
-            for row, look in zip(rows, looks, strict=True)
-        ]
-        shares: Iterable[np.ndarray]
-        if wanted is not None and self._engine is not None:
-            shares = [self._engine.probabilities(attempts[0])]
-        else:
-            shares = self.context.predict(self._stacked(attempts))
+        looks = self._looks([row.codes for _, row in pairs], desired)
+        attempts = [self._settled(row, look) for (_, row), look in zip(pairs, looks, strict=True)]
+        shares = self.context.predict(self._stacked(attempts))
         told = self._told_by_witnesses(attempts, looks)
         return [
             self._record(applicant, row.codes, attempt, look, share, robustness)
@@ -141,6 +145,12 @@ class Advisor:
                 pairs, attempts, looks, shares, told, strict=True
             )
         ]
+
+    def _settled(self, row: EncodedRow, look: Look) -> RowCodes:
+        """What is left of a proposal when every constraint is kept."""
+        if look.proposed is None or look.predicted == look.target:
+            return row.codes
+        return self._codec.settle(row, look.proposed)
 
     def _record(
         self,
@@ -151,7 +161,7 @@ class Advisor:
         shares: np.ndarray,
         robustness: float | None,
     ) -> Record:
-        codec = self.context.schema.row_codec
+        codec = self._codec
         predicted, target, before, _ = look
         changes = codec.changes(applicant, row, attempt)
         status = _STATUSES[2 * (predicted != target) + (int(shares.argmax()) == target)]
