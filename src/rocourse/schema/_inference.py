@@ -81,12 +81,16 @@ def infer(
         integer=checked("integer", integer),
         units={name: units[name] for name in checked("units", units)},
     )
+    fixed = checked("immutable", immutable)
+    rising = checked("increase_only", increase_only)
+    falling = checked("decrease_only", decrease_only)
+    bounded = {name: bounds[name] for name in checked("bounds", bounds)}
     features = constrain(
         [_infer_feature(df[name], name, kinds) for name in names],
-        immutable=checked("immutable", immutable),
-        increase_only=checked("increase_only", increase_only),
-        decrease_only=checked("decrease_only", decrease_only),
-        bounds={name: bounds[name] for name in checked("bounds", bounds)},
+        immutable=fixed,
+        increase_only=rising,
+        decrease_only=falling,
+        bounds=bounded,
     )
     for feature in features:
         _check_constraints(feature, df[feature.name])

@@ -91,7 +91,9 @@ SINGLE = Operations(
 
 def to_number(value: object) -> float | None:
     """The number that a single value is, infinite beyond floats; None if it is none, as a flag."""
-    value = plain(value)
+    if type(value) not in (float, int):
+        value = plain(value)
+    # Types and not `isinstance`: a flag is no number here.
     if type(value) is float:
         return value
     if type(value) is not int:

@@ -22,7 +22,8 @@ def row_model(schema: Schema) -> type[BaseModel]:
         if isinstance(rule, CategoryRule):
             read, described = partial(_category, rule), _describe_category(rule.feature)
         else:
-            read, described = partial(_number, rule), _describe_number(rule.feature)
+            bounds = _bounds(rule.feature)
+            read, described = partial(_number, rule, *bounds), _describe_number(rule.feature)
         kind = Annotated[Any, PlainValidator(read), WithJsonSchema(described)]
         # Column names may be anything; those of Python's fields may not.
         fields[f"feature_{i}"] = (kind, Field(alias=name, title=name))
@@ -36,23 +37,23 @@ def row_model(schema: Schema) -> type[BaseModel]:
 
 def plain_row(row: BaseModel) -> dict[str, Any]:
     """The row by the names of its features."""
-    return row.model_dump(by_alias=True)
+    # Its values are plain already, and Pydantic would look at each again.
+    values = row.__dict__
+    return {str(field.alias): values[key] for key, field in type(row).model_fields.items()}
 
 
-def _number(rule: NumberRule, value: Any) -> float | int:
+def _number(rule: NumberRule, least: float, most: float, value: Any) -> float | int:
     fault = rule.fault(value)
+    # Outside the training range, the model clips it or refuses the row itself.
     if fault is None or fault is Fault.OUTSIDE_RANGE:
-        # Outside the training range, the model clips it or refuses the row itself.
-        least, most = _bounds(rule.feature)
         if least <= value <= most:
             return int(value) if rule.whole else float(value)
         fault = Fault.BELOW_BOUNDS if value < least else Fault.ABOVE_BOUNDS
-    raise _refusal(fault, rule.feature)
+    raise _refusal(fault, least, most)
 
 
-def _refusal(fault: Fault, feature: Continuous) -> ValueError | PydanticKnownError:
+def _refusal(fault: Fault, least: float, most: float) -> ValueError | PydanticKnownError:
     """What is wrong with a number, in Pydantic's words where it has some."""
-    least, most = _bounds(feature)
     match fault:
         case Fault.MISSING | Fault.INFINITE:
             return PydanticKnownError("finite_number")
