@@ -13,7 +13,7 @@ from rocourse.artifacts import load
 from rocourse.errors import ConfigError, OutputError
 from rocourse.experiments import DEMO, PAPER, load_demo, options_for, run_demo
 from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
-from rocourse.experiments._demo import Trial, choose_samples, hold_still
+from rocourse.experiments._demo import Trial, choose_samples
 from rocourse.methods import METHODS
 from rocourse.schema import Recourse
 
@@ -142,7 +142,7 @@ def test_attack_options_are_those_that_only_the_attacked_method_has():
 
 def test_held_features_may_not_change_and_others_keep_their_rules():
     schema = datasets.load("german_credit").actionable_schema
-    held = hold_still(schema, DEMO_HELD)
+    held = schema.constrain(immutable=DEMO_HELD)
     for before, after in zip(schema.features, held.features, strict=True):
         if before.name in DEMO_HELD:
             assert after.immutable and after.direction is None

@@ -132,6 +132,20 @@ def test_values_are_described_at_sensible_precision(feature, before, after, expe
     assert recourse.describe(0) == [expected]
 
 
+@pytest.mark.parametrize(("low", "high"), [(-2.6, 6.2), (-0.5, 4.4), (-0.7, 0.5), (-5.0, 4.4)])
+def test_a_recourse_to_zero_is_zero_in_the_table_as_in_words(low, high):
+    # float32 has no code for zero here, only one close by.
+    schema = Schema([Continuous("x", low, high)])
+    original = pd.DataFrame({"x": [high]})
+    rows, wish = schema.encode(original), schema.encode(pd.DataFrame({"x": [0.0]}))
+    settled = schema.settle(original, rows, wish)
+    found = Recourse(schema, original, rows, settled, ["found"], [0], [1], [0.5], "test")
+    assert found.describe(0) == [f"x: {high:g} → 0"]
+    assert found.frame()["x"].tolist() == [0.0]
+    assert found.to_records()[0]["changes"][0]["to"] == 0.0
+    assert settled == wish
+
+
 def test_records_are_plain_json():
     records = json.loads(json.dumps(make().to_records(), allow_nan=False))
     assert records[0] == {

@@ -1,14 +1,14 @@
 """From the schema options of the command line to a schema."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from rocourse.console._classes import parse_class
 from rocourse.errors import ConfigError
-from rocourse.schema import Continuous, Feature, Schema, Target
+from rocourse.schema import Schema
 from rocourse.tables import split_names
 
 Names = Iterable[str] | None
@@ -53,44 +53,16 @@ class Wishes:
                     f"{option} must come without --schema, which says already what each column is, "
                     f"but got {', '.join(names)}; leave it out, or change the schema file."
                 )
-        raised = split_names(self.increase_only, schema.names)
-        lowered = split_names(self.decrease_only, schema.names)
-        if both := sorted(set(raised) & set(lowered)):
-            raise ConfigError(
-                f"Feature {both[0]!r} must be in --increase-only or in --decrease-only, but got it "
-                "in both; keep one, or make it --immutable."
-            )
-        changes: dict[str, dict[str, Any]] = {}
-        for names, change in (
-            (split_names(self.immutable, schema.names), {"immutable": True}),
-            (raised, {"direction": "up"}),
-            (lowered, {"direction": "down"}),
-        ):
-            for name in names:
-                changes.setdefault(name, {}).update(change)
-        for name, pair in self._bounds().items():
-            changes.setdefault(name, {})["bounds"] = pair
-        changed: dict[str, Feature] = {}
-        for name, change in changes.items():
-            if "bounds" in change and not isinstance(schema[name], Continuous):
-                raise ConfigError(
-                    f"--bounds must name continuous features, but {name!r} is categorical; leave "
-                    "it out."
-                )
-            changed[name] = replace(schema[name], **change)
-        features = tuple(changed.get(feature.name, feature) for feature in schema.features)
-        return replace(schema, features=features, target=self._target(schema.target))
-
-    def _target(self, target: Target | None) -> Target | None:
-        if self.favourable is None:
-            return target
-        if target is None:
-            raise ConfigError(
-                f"--favourable must come with a schema that knows the target, but got "
-                f"{self.favourable!r} and a schema without one; infer the schema with --target."
-            )
-        wanted: Any = parse_class(self.favourable, target.classes, option="--favourable")
-        return replace(target, favourable=wanted)
+        favourable: Any = self.favourable
+        if favourable is not None and schema.target is not None:
+            favourable = parse_class(favourable, schema.target.classes, option="--favourable")
+        return schema.constrain(
+            immutable=split_names(self.immutable, schema.names),
+            increase_only=split_names(self.increase_only, schema.names),
+            decrease_only=split_names(self.decrease_only, schema.names),
+            bounds=self._bounds(),
+            favourable=favourable,
+        )
 
     def _bounds(self) -> dict[str, tuple[float | None, float | None]]:
         return dict(_parse_bounds(text) for text in self.bounds or ())

@@ -1,15 +1,14 @@
 """The records that describe and hold a data set."""
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 import pandas as pd
 
-from rocourse.errors import SchemaError
 from rocourse.schema import Schema
 
-__all__ = ["Dataset", "DatasetInfo", "constrain"]
+__all__ = ["Dataset", "DatasetInfo"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,29 +42,3 @@ class Dataset:
     description: str
     license: str
     source: str
-
-
-def constrain(
-    schema: Schema,
-    *,
-    immutable: Collection[str] = (),
-    increase_only: Collection[str] = (),
-    decrease_only: Collection[str] = (),
-) -> Schema:
-    """A copy of `schema` in which the named features may not change, or only in one direction."""
-    unknown = {*immutable, *increase_only, *decrease_only} - set(schema.names)
-    if unknown:
-        raise SchemaError(
-            f"Constraints must be on features of the schema, got {', '.join(sorted(unknown))}; "
-            f"choose from {', '.join(schema.names)}."
-        )
-    features = []
-    for feature in schema.features:
-        if feature.name in immutable:
-            feature = dataclasses.replace(feature, immutable=True)
-        if feature.name in increase_only:
-            feature = dataclasses.replace(feature, direction="up")
-        if feature.name in decrease_only:
-            feature = dataclasses.replace(feature, direction="down")
-        features.append(feature)
-    return dataclasses.replace(schema, features=tuple(features))

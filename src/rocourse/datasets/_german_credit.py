@@ -29,7 +29,7 @@ monotonic transformation.
 The paper's files call the target `GoodCustomer (label)`; here it is `GoodCustomer`.
 """
 
-from rocourse.datasets._dataset import DatasetInfo, constrain
+from rocourse.datasets._dataset import DatasetInfo
 from rocourse.schema import Categorical, Continuous, Schema, Target
 
 __all__ = ["ACTIONABLE_SCHEMA", "INFO", "SCHEMA"]
@@ -74,8 +74,7 @@ SCHEMA = Schema(
 
 # For advice from a lender. Nobody gets younger, chooses their dependants or rewrites their past;
 # nobody should be told to move house, close or overdraw their account, or run up more credits.
-ACTIONABLE_SCHEMA = constrain(
-    SCHEMA,
+ACTIONABLE_SCHEMA = SCHEMA.constrain(
     immutable=("Number people", "History"),
     increase_only=("Age", "Present residence", "Status"),
     decrease_only=("Existing credits",),

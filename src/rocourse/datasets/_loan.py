@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rocourse.datasets._dataset import DatasetInfo, constrain
+from rocourse.datasets._dataset import DatasetInfo
 from rocourse.errors import DataError
 from rocourse.schema import Categorical, Continuous, Schema, Target
 
@@ -56,8 +56,7 @@ SCHEMA = Schema(
 # For advice to an applicant. Where, in what trade and how old the business is are given; nobody
 # should be told to lay people off. LowDoc is fixed because five of its seven codes are not
 # documented, so that moving to one of them means nothing.
-ACTIONABLE_SCHEMA = constrain(
-    SCHEMA,
+ACTIONABLE_SCHEMA = SCHEMA.constrain(
     immutable=("State", "NewExist", "UrbanRural", "LowDoc", "Sector_Points"),
     increase_only=("NoEmp",),
 )

@@ -5,7 +5,7 @@ and `G2` are the grades of the first two periods as letters. `absences` is categ
 paper: each count is a category of its own.
 """
 
-from rocourse.datasets._dataset import DatasetInfo, constrain
+from rocourse.datasets._dataset import DatasetInfo
 from rocourse.schema import Categorical, Continuous, Schema, Target
 
 __all__ = ["ACTIONABLE_SCHEMA", "INFO", "SCHEMA"]
@@ -71,8 +71,7 @@ SCHEMA = Schema(
 # For advice from a teacher before the second period ends. The past (failures, the first grade) and
 # the parents' education and jobs are given, and nobody gets younger; nobody should be told to aim
 # lower, miss more lessons, drink more, or get on worse with health and family.
-ACTIONABLE_SCHEMA = constrain(
-    SCHEMA,
+ACTIONABLE_SCHEMA = SCHEMA.constrain(
     immutable=("failures", "G1", "Mjob", "Fjob", "Medu", "Fedu"),
     increase_only=("age", "G2", "higher", "health", "famrel"),
     decrease_only=("absences", "Walc"),

@@ -3,7 +3,6 @@
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -103,7 +102,7 @@ def run_demo(
     wall, cpu = perf_counter(), process_time()
 
     dataset = datasets.load(DEMO_DATASET)
-    schema = hold_still(dataset.actionable_schema, DEMO_HELD)
+    schema = dataset.actionable_schema.constrain(immutable=DEMO_HELD)
     trials = [
         _run_method(method, dataset, schema, options, seed=seed, progress=progress)
         for method in DEMO_METHODS
@@ -130,17 +129,6 @@ def run_demo(
     render_demo(out)
     progress("Report", 1, 1)
     return result
-
-
-def hold_still(schema: Schema, names: tuple[str, ...]) -> Schema:
-    """A copy of `schema` in which the named features may not change."""
-    return replace(
-        schema,
-        features=tuple(
-            replace(feature, immutable=True, direction=None) if feature.name in names else feature
-            for feature in schema.features
-        ),
-    )
 
 
 def _run_method(

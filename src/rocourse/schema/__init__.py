@@ -13,17 +13,21 @@ from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
+from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
-from rocourse.schema._settle import NEGLIGIBLE_CHANGE
+from rocourse.schema._values import ValueIndex
 
 __all__ = [
     "EncodedRow",
     "NEGLIGIBLE_CHANGE",
     "Categorical",
+    "CategoryRule",
     "ClippedWarning",
     "Continuous",
+    "Fault",
     "Feature",
     "Layout",
+    "NumberRule",
     "OutOfRange",
     "Recourse",
     "RowCodec",
@@ -31,6 +35,7 @@ __all__ = [
     "Rows",
     "Schema",
     "Target",
+    "ValueIndex",
     "describe_change",
     "features_changed",
     "one_hot",

@@ -1,4 +1,4 @@
-"""From raw values to codes and back."""
+"""Tables: from raw values to codes, settled, and back."""
 
 import warnings
 from typing import Any, Literal, get_args
@@ -11,41 +11,18 @@ from rocourse.errors import ConfigError, DataError
 from rocourse.schema._clipping import Clipped, ClippedWarning
 from rocourse.schema._features import Categorical, Continuous, Feature, positioned
 from rocourse.schema._layout import Layout, Rows, check_layout
+from rocourse.schema._rules import COLUMN, CategoryRule, NumberRule
 from rocourse.schema._validation import (
-    Floats,
-    check_bounds,
     check_columns,
     check_frame,
-    check_whole,
-    outside_range,
     read_codes,
     read_numbers,
+    read_values,
 )
 from rocourse.schema._values import as_array
 from rocourse.schema._wording import show
 
 OutOfRange = Literal["clip", "error"]
-
-
-def scale(values: Floats, feature: Continuous) -> npt.NDArray[np.float32]:
-    """Min-max scaling to [0, 1]; values outside the range are clipped."""
-    # Clipped first: the distance of a wild value from `low` may overflow.
-    inside = np.clip(values, feature.low, feature.high)
-    return ((inside - feature.low) / feature.span).astype(np.float32)
-
-
-def unscale(codes: npt.NDArray[np.floating], feature: Continuous) -> Floats:
-    """The raw values of codes: inside range and bounds exactly, and whole if that is asked for.
-
-    Rounding to float32 could carry a value over a limit, so the limits are applied here, in raw
-    units.
-    """
-    shares = np.clip(codes.astype(np.float64), 0.0, 1.0)
-    # `low + span` may differ from `high` in the last digit.
-    values = np.where(shares == 1.0, feature.high, feature.low + shares * feature.span)
-    if feature.integer:
-        values = np.rint(values)
-    return np.clip(values, *feature.limits)
 
 
 def encode(
@@ -72,14 +49,12 @@ def encode(
         if isinstance(feature, Categorical):
             categories[:, k] = read_codes(column, feature)
             continue
-        values = read_numbers(column, feature.name)
-        if feature.integer:
-            check_whole(values, column, feature.name)
-        check_bounds(values, column, feature)
-        if (outside := outside_range(values, feature)).any():
+        rule = NumberRule(feature, COLUMN)
+        values, outside = read_values(column, rule)
+        if outside.any():
             first = float(values[outside.argmax()])
             clipped.append(Clipped(feature, int(outside.sum()), first))
-        continuous[:, k] = scale(values, feature)
+        continuous[:, k] = rule.scale(values)
     if clipped and out_of_range == "error":
         raise DataError(
             "Values must lie within the range of the training rows, but got others in "
@@ -88,6 +63,33 @@ def encode(
         )
     if clipped:
         warnings.warn(ClippedWarning.about(clipped), stacklevel=3)
+    return Rows(continuous, categories)
+
+
+def settle(
+    df: pd.DataFrame, rows: Rows, proposed: Rows, features: tuple[Feature, ...], layout: Layout
+) -> Rows:
+    """Turns proposals into rows that keep every constraint; see `Schema.settle`."""
+    check_layout(rows, layout)
+    check_layout(proposed, layout)
+    if not len(df) == len(rows) == len(proposed):
+        raise DataError(
+            f"Rows, their codes and the proposals must be equally many, but got {len(df)}, "
+            f"{len(rows)} and {len(proposed)}; propose one change per row."
+        )
+    continuous = rows.continuous.copy()
+    categories = rows.categories.astype(layout.category_dtype)
+    for feature, k in positioned(features):
+        if feature.immutable:
+            # By its rule as well; here, the column is not even read.
+            continue
+        if isinstance(feature, Categorical):
+            choose = CategoryRule(feature, COLUMN).settle
+            categories[:, k] = choose(rows.categories[:, k], proposed.categories[:, k])
+            continue
+        raw = read_numbers(df[feature.name], feature.name)
+        here, wanted = (part.continuous[:, k].astype(np.float64) for part in (rows, proposed))
+        continuous[:, k] = NumberRule(feature, COLUMN).settle(raw, here, wanted)
     return Rows(continuous, categories)
 
 
@@ -115,7 +117,7 @@ def _decode_numbers(codes: npt.NDArray[np.floating], feature: Continuous) -> pd.
             f"Feature {feature.name!r} must be encoded by numbers, but got NaN; pass the rows "
             "through settle."
         )
-    values = unscale(codes, feature)
+    values = NumberRule(feature, COLUMN).unscale(codes.astype(np.float64))
     return pd.Series(values.astype(np.int64) if feature.integer else values)
 
 

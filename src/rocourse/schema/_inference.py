@@ -6,44 +6,30 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rocourse.errors import SchemaError
-from rocourse.schema._features import Categorical, Continuous, Direction, Feature, Target
+from rocourse.schema._constrain import Bounds, column_names, constrain
+from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._rules import COLUMN, NumberRule
 from rocourse.schema._validation import (
-    check_bounds,
     check_frame,
     check_whole,
     factorize,
     read_numbers,
+    read_values,
     refuse_missing,
     to_floats,
 )
 from rocourse.schema._values import Scalar, plain
 from rocourse.schema._wording import did_you_mean, listed, show
 
-Bounds = tuple[float | None, float | None]
-
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the caller states about columns, each name checked against the columns there are."""
+class Kinds:
+    """What the caller states about the columns themselves, each name one of theirs."""
 
     categorical: frozenset[str]
     continuous: frozenset[str]
-    immutable: frozenset[str]
-    increase_only: frozenset[str]
-    decrease_only: frozenset[str]
     integer: frozenset[str]
-    bounds: Mapping[str, Bounds]
     units: Mapping[str, str]
-
-    def direction(self, name: str) -> Direction | None:
-        """The direction asked for."""
-        up, down = name in self.increase_only, name in self.decrease_only
-        if up and down:
-            raise SchemaError(
-                f"Feature {name!r} must be in increase_only or in decrease_only, but got it in "
-                "both; keep one, or make it immutable."
-            )
-        return "up" if up else "down" if down else None
 
 
 def infer(
@@ -86,58 +72,69 @@ def infer(
             "one."
         )
 
-    def checked(option: str, wished: Iterable[str]) -> frozenset[str]:
-        return _checked_names(option, wished, names, target)
+    def checked(option: str, named: Iterable[str]) -> frozenset[str]:
+        return _checked_names(option, named, names, target)
 
-    wishes = Wishes(
+    kinds = Kinds(
         categorical=checked("categorical", categorical),
         continuous=checked("continuous", continuous),
-        immutable=checked("immutable", immutable),
-        increase_only=checked("increase_only", increase_only),
-        decrease_only=checked("decrease_only", decrease_only),
         integer=checked("integer", integer),
-        bounds={name: bounds[name] for name in checked("bounds", bounds)},
         units={name: units[name] for name in checked("units", units)},
     )
-    features = tuple(_infer_feature(df[name], name, wishes) for name in names)
+    fixed = checked("immutable", immutable)
+    rising = checked("increase_only", increase_only)
+    falling = checked("decrease_only", decrease_only)
+    bounded = {name: bounds[name] for name in checked("bounds", bounds)}
+    features = constrain(
+        [_infer_feature(df[name], name, kinds) for name in names],
+        immutable=fixed,
+        increase_only=rising,
+        decrease_only=falling,
+        bounds=bounded,
+    )
+    for feature in features:
+        _check_constraints(feature, df[feature.name])
     return features, None if target is None else _infer_target(df[target], target, favourable)
 
 
 def _checked_names(
-    option: str, wished: Iterable[str], names: Collection[str], target: str | None
+    option: str, named: Iterable[str], names: Collection[str], target: str | None
 ) -> frozenset[str]:
-    if option in ("bounds", "units") and not isinstance(wished, Mapping):
-        raise SchemaError(
-            f"{option} must map column names to values, but got {show(wished)}; write a dictionary."
-        )
-    if isinstance(wished, str) or not isinstance(wished, Iterable):
-        raise SchemaError(
-            f"{option} must be a list of column names, but got {show(wished)}; write "
-            f"[{show(wished)}]."
-        )
-    wished = list(wished)
-    for name in wished:
-        if name == target and name is not None:
-            raise SchemaError(
-                f"{option} must name features, but got the target {name!r}; leave it out."
-            )
+    wanted = column_names(option, named, target)
+    for name in wanted:
         if name not in names:
             raise SchemaError(
                 f"{option} must name columns of the rows, but got "
                 f"{show(name)}{did_you_mean(name, names)}, and they have {listed(names)}; name one "
                 "of these."
             )
-    return frozenset(wished)
+    return frozenset(wanted)
 
 
-def _infer_feature(column: pd.Series, name: str, wishes: Wishes) -> Feature:
-    if name in wishes.categorical and name in wishes.continuous:
+def _check_constraints(feature: Feature, column: pd.Series) -> None:
+    """Refuses limits that the rows cannot have."""
+    if isinstance(feature, Continuous):
+        if feature.bounds != (None, None):
+            read_values(column, NumberRule(feature, COLUMN))
+        return
+    ordered = isinstance(column.dtype, pd.CategoricalDtype) and bool(column.cat.ordered)
+    if feature.direction is not None and feature.kind == "text" and not ordered:
+        raise SchemaError(
+            f"Feature {feature.name!r} is limited to one direction, so its categories must have an "
+            f"order, but got unordered text: {listed(feature.categories)}; convert the column to "
+            "pd.Categorical(..., ordered=True), or list the categories in order in a schema of "
+            "your own."
+        )
+
+
+def _infer_feature(column: pd.Series, name: str, kinds: Kinds) -> Feature:
+    if name in kinds.categorical and name in kinds.continuous:
         raise SchemaError(
             f"Feature {name!r} must be categorical or continuous, but got it in both; keep one."
         )
-    if name in wishes.categorical or (name not in wishes.continuous and not _looks_numeric(column)):
-        return _infer_categorical(column, name, wishes)
-    return _infer_continuous(column, name, wishes)
+    if name in kinds.categorical or (name not in kinds.continuous and not _looks_numeric(column)):
+        return _infer_categorical(column, name, kinds)
+    return _infer_continuous(column, name, kinds)
 
 
 def _looks_numeric(column: pd.Series) -> bool:
@@ -146,53 +143,28 @@ def _looks_numeric(column: pd.Series) -> bool:
     return to_floats(column) is not None
 
 
-def _infer_continuous(column: pd.Series, name: str, wishes: Wishes) -> Continuous:
+def _infer_continuous(column: pd.Series, name: str, kinds: Kinds) -> Continuous:
     values = read_numbers(column, name, SchemaError)
     low, high = float(values.min()), float(values.max())
     _refuse_constant(low == high, name, low if low == high else None)
-    integer = name in wishes.integer
+    integer = name in kinds.integer
     if integer:
         check_whole(values, column, name, SchemaError)
     elif (
         pd.api.types.is_integer_dtype(column.dtype) or pd.api.types.infer_dtype(column) == "integer"
     ):
         integer = True
-    feature = Continuous(
-        name,
-        low,
-        high,
-        integer=integer,
-        immutable=name in wishes.immutable,
-        direction=wishes.direction(name),
-        bounds=wishes.bounds.get(name, (None, None)),
-        unit=wishes.units.get(name, ""),
-    )
-    check_bounds(values, column, feature)
-    return feature
+    return Continuous(name, low, high, integer=integer, unit=kinds.units.get(name, ""))
 
 
-def _infer_categorical(column: pd.Series, name: str, wishes: Wishes) -> Categorical:
-    for option, named in (
-        ("bounds", wishes.bounds),
-        ("integer", wishes.integer),
-        ("units", wishes.units),
-    ):
+def _infer_categorical(column: pd.Series, name: str, kinds: Kinds) -> Categorical:
+    for option, named in (("integer", kinds.integer), ("units", kinds.units)):
         if name in named:
             raise SchemaError(
                 f"{option} must name continuous features, but {name!r} is categorical; leave it "
                 "out, or convert the column to numbers."
             )
-    categories = _categories(column, name)
-    direction = wishes.direction(name)
-    ordered = isinstance(column.dtype, pd.CategoricalDtype) and bool(column.cat.ordered)
-    if direction is not None and not ordered and isinstance(categories[0], str):
-        raise SchemaError(
-            f"Feature {name!r} is limited to one direction, so its categories must have an order, "
-            f"but got unordered text: {listed(categories)}; convert the column to "
-            "pd.Categorical(..., ordered=True), or list the categories in order in a schema of "
-            "your own."
-        )
-    return Categorical(name, categories, immutable=name in wishes.immutable, direction=direction)
+    return Categorical(name, _categories(column, name))
 
 
 def _infer_target(column: pd.Series, name: str, favourable: Scalar | None) -> Target:

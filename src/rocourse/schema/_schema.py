@@ -4,7 +4,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,13 +13,14 @@ from typing import Any
 import pandas as pd
 
 from rocourse.errors import OutputError, SchemaError
-from rocourse.schema import _encoding, _inference, _json, _settle
-from rocourse.schema._contradiction import check_fit
+from rocourse.schema import _encoding, _inference, _json
+from rocourse.schema._constrain import Bounds, column_names, constrain
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
-from rocourse.schema._inference import Bounds
 from rocourse.schema._layout import Layout, Rows
 from rocourse.schema._row import RowCodec
+from rocourse.schema._rules import Rule, rule_of
+from rocourse.schema._validation import check_fit
 from rocourse.schema._values import Scalar
 from rocourse.schema._wording import did_you_mean, duplicates, listed, show
 
@@ -128,6 +129,53 @@ class Schema:
             )
         )
 
+    def constrain(
+        self,
+        *,
+        immutable: Iterable[str] = (),
+        increase_only: Iterable[str] = (),
+        decrease_only: Iterable[str] = (),
+        bounds: Mapping[str, Bounds] = _NOTHING,
+        favourable: Scalar | None = None,
+    ) -> "Schema":
+        """A copy of the schema with limits of change added.
+
+        What is said here replaces what the schema says of the same thing: bounds, the direction,
+        the favourable class. A feature that is made immutable needs no direction any more; one that
+        is immutable already cannot be given one.
+
+        Args:
+            immutable: Features a recourse must leave alone.
+            increase_only: Features a recourse may only raise, or move to a later category.
+            decrease_only: Features a recourse may only lower, or move to an earlier category.
+            bounds: Lowest and highest value that rows and recourses may have, by continuous
+                feature; None for no limit.
+            favourable: The class an applicant wants.
+
+        Raises:
+            SchemaError: An option names no feature, or the limits contradict each other or the
+                feature.
+        """
+
+        def known(option: str, named: Iterable[str]) -> list[str]:
+            return [self[name].name for name in column_names(option, named, self._target_name)]
+
+        features = constrain(
+            self.features,
+            immutable=known("immutable", immutable),
+            increase_only=known("increase_only", increase_only),
+            decrease_only=known("decrease_only", decrease_only),
+            bounds={name: bounds[name] for name in known("bounds", bounds)},
+        )
+        if favourable is None:
+            return Schema(features, self.target)
+        if self.target is None:
+            raise SchemaError(
+                "favourable must come with a schema that knows the target, but got "
+                f"{show(favourable)} and a schema without one; infer the schema with a target."
+            )
+        return Schema(features, replace(self.target, favourable=favourable))
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features, in order."""
@@ -151,9 +199,14 @@ class Schema:
         )
 
     @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        """What a single value of each feature may be, by the name of the feature, in order."""
+        return {feature.name: rule_of(feature) for feature in self.features}
+
+    @cached_property
     def row_codec(self) -> RowCodec:
         """What encodes and settles single rows, without a table around them."""
-        return RowCodec(self.features)
+        return RowCodec(self.rules)
 
     def __getitem__(self, name: str) -> Feature:
         for feature in self.features:
@@ -198,7 +251,7 @@ class Schema:
         Returns:
             Encoded rows that keep every constraint after decoding, and encode to themselves again.
         """
-        return _settle.settle(df, rows, proposed, self.features, self.layout)
+        return _encoding.settle(df, rows, proposed, self.features, self.layout)
 
     def check_fit(self, df: pd.DataFrame) -> None:
         """Refuses training rows that this schema cannot be the schema of.

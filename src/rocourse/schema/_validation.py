@@ -8,17 +8,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rocourse.errors import DataError, RocourseError
-from rocourse.schema._features import Categorical, Continuous
-from rocourse.schema._values import lookup_key, plain, positions
+from rocourse.errors import DataError, RocourseError, SchemaError
+from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._rules import (
+    COLUMN,
+    CategoryRule,
+    Fault,
+    NumberRule,
+    faults_of_any_number,
+    fractions,
+)
+from rocourse.schema._values import plain
 from rocourse.schema._wording import closest, counted, did_you_mean, duplicates, listed, show
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-# Share of the range by which a value may lie outside it unnoticed: the rounding of a trip through a
-# float32 column or a text file.
-RANGE_TOLERANCE = 1e-6
+# A schema fitted on other rows may miss a few extremes of these; a range that misses most of them
+# is another column's.
+_MOST_OUTSIDE = 0.5
 
 # What pandas calls the contents of an object column that holds, or may hold, only numbers.
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
@@ -79,6 +87,25 @@ def check_columns(
         )
 
 
+def check_fit(df: pd.DataFrame, features: tuple[Feature, ...], target: str | None) -> None:
+    """Refuses rows that contradict the features; see `Schema.check_fit`."""
+    df = check_frame(df)
+    check_columns(df, [feature.name for feature in features], target, SchemaError)
+    for feature in features:
+        column = df[feature.name]
+        if isinstance(feature, Categorical):
+            read_codes(column, feature, SchemaError)
+            continue
+        values, outside = read_values(column, NumberRule(feature, COLUMN), SchemaError)
+        if outside.mean() > _MOST_OUTSIDE:
+            raise SchemaError(
+                f"Feature {feature.name!r} has the range {feature.low:.10g} to "
+                f"{feature.high:.10g}, but {outside.sum()} of {len(values)} training rows lie "
+                f"outside it (they reach from {values.min():.10g} to {values.max():.10g}); correct "
+                "the range, or infer the schema from the training rows."
+            )
+
+
 def read_numbers(column: pd.Series, name: str, error: type[RocourseError] = DataError) -> Floats:
     """The finite numbers of a column.
 
@@ -88,17 +115,43 @@ def read_numbers(column: pd.Series, name: str, error: type[RocourseError] = Data
         error: Raised if the column does not hold numbers (missing and infinite ones are a
             `DataError` always).
     """
+    values = _numbers(column, name, error)
+    for fault, broken in faults_of_any_number(values):
+        if broken.any():
+            _refuse(fault, broken, values, column, name)
+    return values
+
+
+def read_values(
+    column: pd.Series, rule: NumberRule, error: type[RocourseError] = DataError
+) -> tuple[Floats, Mask]:
+    """The numbers of a column that keeps the rule of its feature.
+
+    Args:
+        column: Any column.
+        rule: The rule, for columns.
+        error: Raised if the column does not hold numbers, or fractions of an integer feature
+            (missing and infinite values and those beyond the bounds are a `DataError` always).
+
+    Returns:
+        The numbers, and which of them lie outside the range of the training rows.
+    """
+    values = _numbers(column, rule.name, error)
+    outside: Mask = np.zeros(len(values), dtype=bool)
+    if rule.sound(values).all():
+        return values, outside
+    for fault, broken in rule.faults(values):
+        if fault is Fault.OUTSIDE_RANGE:
+            outside = broken
+        elif broken.any():
+            _refuse(fault, broken, values, column, rule.name, rule.feature.bounds, error)
+    return values, outside
+
+
+def _numbers(column: pd.Series, name: str, error: type[RocourseError]) -> Floats:
     values = to_floats(column)
     if values is None:
         _refuse_non_numbers(column, name, error)
-    if (missing := np.isnan(values)).any():
-        refuse_missing(column, name, missing)
-    if (infinite := np.isinf(values)).any():
-        first = values[infinite.argmax()]
-        raise DataError(
-            f"Column {name!r} must hold finite numbers, but {_rows_hold(infinite)} infinity "
-            f"({first}, first in row {_label(column, infinite)}); replace or drop them."
-        )
     return values
 
 
@@ -161,37 +214,43 @@ def check_whole(
     values: Floats, column: pd.Series, name: str, error: type[RocourseError] = DataError
 ) -> None:
     """Refuses fractions in an integer feature."""
-    fractions = values != np.floor(values)
-    if fractions.any():
+    if (broken := fractions(values)).any():
+        _refuse(Fault.FRACTION, broken, values, column, name, error=error)
+
+
+def _refuse(
+    fault: Fault,
+    broken: Mask,
+    values: Floats,
+    column: pd.Series,
+    name: str,
+    bounds: tuple[float | None, float | None] = (None, None),
+    error: type[RocourseError] = DataError,
+) -> Never:
+    """Tells what is wrong with some of a column's numbers."""
+    if fault is Fault.MISSING:
+        refuse_missing(column, name, broken)
+    if fault is Fault.INFINITE:
+        first = values[broken.argmax()]
+        raise DataError(
+            f"Column {name!r} must hold finite numbers, but {_rows_hold(broken)} infinity "
+            f"({first}, first in row {_label(column, broken)}); replace or drop them."
+        )
+    if fault is Fault.FRACTION:
         raise error(
-            f"Column {name!r} must hold whole numbers, but {_rows_hold(fractions)} fractions "
-            f"(first {_first(values, fractions)} in row {_label(column, fractions)}); round them, "
+            f"Column {name!r} must hold whole numbers, but {_rows_hold(broken)} fractions "
+            f"(first {_first(values, broken)} in row {_label(column, broken)}); round them, "
             "or declare the feature with integer=False."
         )
-
-
-def check_bounds(values: Floats, column: pd.Series, feature: Continuous) -> None:
-    """Refuses values beyond the hard limits of a feature."""
-    least, most = feature.bounds
-    for bound, rule, broken in (
-        (least, "at least", None if least is None else values < least),
-        (most, "at most", None if most is None else values > most),
-    ):
-        if broken is not None and broken.any():
-            raise DataError(
-                f"Column {feature.name!r} must be {rule} {_brief(bound)} by its bounds, but "
-                f"{_rows_hold(broken)} other values (first {_first(values, broken)} in row "
-                f"{_label(column, broken)}); correct them or widen the bounds."
-            )
-
-
-def outside_range(values: Floats, feature: Continuous) -> Mask:
-    """Which values lie outside the range of the training rows, rounding aside."""
-    slack = RANGE_TOLERANCE * feature.span
-    # Two comparisons instead of a difference: the values may be so large that a difference
-    # overflows.
-    outside: Mask = (values < feature.low - slack) | (values > feature.high + slack)
-    return outside
+    least, most = bounds
+    limit = (
+        f"at least {_brief(least)}" if fault is Fault.BELOW_BOUNDS else f"at most {_brief(most)}"
+    )
+    raise DataError(
+        f"Column {name!r} must be {limit} by its bounds, but {_rows_hold(broken)} other values "
+        f"(first {_first(values, broken)} in row {_label(column, broken)}); correct them or widen "
+        "the bounds."
+    )
 
 
 def read_codes(
@@ -207,9 +266,10 @@ def read_codes(
     indices, values = factorize(column, feature.name)
     if (missing := indices < 0).any():
         refuse_missing(column, feature.name, missing)
-    known = positions(feature.categories)
+    rule = CategoryRule(feature, COLUMN)
     # One look-up per distinct value, not per row.
-    table = np.array([known.get(lookup_key(value), -1) for value in values], dtype=np.int64)
+    known = [-1 if (code := rule.code(value)) is None else code for value in values]
+    table = np.array(known, dtype=np.int64)
     codes: npt.NDArray[np.int64] = table[indices]
     if (unseen := codes < 0).any():
         value = plain(column.iloc[int(unseen.argmax())])

@@ -19,14 +19,19 @@ from rocourse.schema._wording import counted, duplicates, listed, show
 Scalar = str | int | float | bool
 Kind = Literal["text", "integer", "number", "flag"]
 
+# Of the values that JSON has, for which no more needs to be asked.
+_KINDS = {bool: "flag", str: "text", int: "number", float: "number"}
+
 
 def plain(value: object) -> object:
     """The Python value of a numpy scalar; any other value as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def lookup_key(value: object) -> Hashable:
-    """A key under which 1 and 1.0 are one category, but 1, True and '1' are three."""
+def _key(value: object) -> Hashable:
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return (kind, value)
     if isinstance(value, (bool, np.bool_)):
         return ("flag", bool(value))
     if isinstance(value, str):
@@ -94,13 +99,23 @@ def _kind(value: object) -> Kind:
 
 def find(value: object, values: tuple[Scalar, ...]) -> Scalar | None:
     """The member of `values` that `value` denotes, or None."""
-    wanted = lookup_key(value)
-    return next((known for known in values if lookup_key(known) == wanted), None)
+    wanted = _key(value)
+    return next((known for known in values if _key(known) == wanted), None)
 
 
-def positions(values: tuple[Scalar, ...]) -> dict[Hashable, int]:
-    """Index of each value by its lookup key."""
-    return {lookup_key(value): index for index, value in enumerate(values)}
+class ValueIndex:
+    """Where each of some values stands, with 1 and 1.0 one value, but 1, True and '1' three.
+
+    Args:
+        values: Categories or classes.
+    """
+
+    def __init__(self, values: Iterable[Scalar]) -> None:
+        self._positions = {_key(value): index for index, value in enumerate(values)}
+
+    def find(self, value: object) -> int | None:
+        """The position of the one that `value` denotes, or None."""
+        return self._positions.get(_key(value))
 
 
 def as_array(values: tuple[Scalar, ...], kind: Kind) -> np.ndarray:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Categorical, Continuous, Layout, Schema
+from rocourse.schema import Categorical, Continuous, Layout, NumberRule, Schema
 
 __all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
 
@@ -51,8 +51,7 @@ class ConstraintLayer(eqx.Module):
     @classmethod
     def from_schema(cls, schema: Schema) -> "ConstraintLayer":
         """Reads the rules off a schema."""
-        continuous = [f for f in schema.features if isinstance(f, Continuous)]
-        categorical = [f for f in schema.features if isinstance(f, Categorical)]
+        continuous, categorical = schema.continuous, schema.categorical
         layout = schema.layout
         sizes = np.asarray(layout.group_sizes, dtype=int)
 
@@ -65,7 +64,8 @@ class ConstraintLayer(eqx.Module):
         def per_category(flags: list[bool]) -> np.ndarray:
             return np.repeat(np.asarray(flags, dtype=bool), sizes)
 
-        limits = np.array([_encoded_bounds(f) for f in continuous], np.float32).reshape(-1, 2)
+        numbers = [rule for rule in schema.rules.values() if isinstance(rule, NumberRule)]
+        limits = np.array([_encoded_bounds(rule) for rule in numbers], np.float32).reshape(-1, 2)
         rules = {
             "low": limits[:, 0],
             "high": limits[:, 1],
@@ -97,12 +97,11 @@ class ConstraintLayer(eqx.Module):
         )
 
 
-def _encoded_bounds(feature: Continuous) -> tuple[float, float]:
-    span = feature.high - feature.low
-    least, greatest = feature.bounds
-    low = 0.0 if least is None else (least - feature.low) / span
-    high = 1.0 if greatest is None else (greatest - feature.low) / span
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+def _encoded_bounds(rule: NumberRule) -> tuple[float, float]:
+    least, greatest = rule.feature.bounds
+    low = 0.0 if least is None else rule.scale(least)
+    high = 1.0 if greatest is None else rule.scale(greatest)
+    return low, high
 
 
 def expand(continuous: Array, categories: Array, layout: Layout) -> Array:

@@ -41,7 +41,7 @@ def compare(
             if isinstance(feature, Categorical):
                 met = now == wanted
             else:
-                slack = _TOLERANCE * (feature.high - feature.low)
+                slack = _TOLERANCE * feature.span
                 met = now >= wanted - slack if wanted > was else now <= wanted + slack
             if not met:
                 unmet.append({"feature": name, "promised": wanted, "presented": now})

@@ -1,12 +1,14 @@
 """What a row must look like, as a Pydantic model made from a schema."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 from pydantic import create_model as make_pydantic_model
+from pydantic_core import PydanticKnownError
 
-from rocourse.schema import Categorical, Continuous, Schema
+from rocourse.schema import Categorical, CategoryRule, Continuous, Fault, NumberRule, Schema
 
 # Beyond this, float32 arithmetic has no meaning; JSON has no limit.
 _LARGEST = 1e30
@@ -15,10 +17,16 @@ _LARGEST = 1e30
 def row_model(schema: Schema) -> type[BaseModel]:
     """A model that takes exactly the rows of a schema: every feature, no other, of its own type."""
     fields: dict[str, Any] = {}
-    for i, feature in enumerate(schema.features):
-        kind = _category(feature) if isinstance(feature, Categorical) else _number(feature)
+    for i, (name, rule) in enumerate(schema.rules.items()):
+        read: Callable[[Any], Any]
+        if isinstance(rule, CategoryRule):
+            read, described = partial(_category, rule), _describe_category(rule.feature)
+        else:
+            bounds = _bounds(rule.feature)
+            read, described = partial(_number, rule, *bounds), _describe_number(rule.feature)
+        kind = Annotated[Any, PlainValidator(read), WithJsonSchema(described)]
         # Column names may be anything; those of Python's fields may not.
-        fields[f"feature_{i}"] = (kind, Field(alias=feature.name, title=feature.name))
+        fields[f"feature_{i}"] = (kind, Field(alias=name, title=name))
     return make_pydantic_model(
         "Row",
         __config__=ConfigDict(extra="forbid", hide_input_in_errors=True),
@@ -29,54 +37,67 @@ def row_model(schema: Schema) -> type[BaseModel]:
 
 def plain_row(row: BaseModel) -> dict[str, Any]:
     """The row by the names of its features."""
-    return row.model_dump(by_alias=True)
+    # Its values are plain already, and Pydantic would look at each again.
+    values = row.__dict__
+    return {str(field.alias): values[key] for key, field in type(row).model_fields.items()}
 
 
-def _number(feature: Continuous) -> Any:
-    low, high = feature.bounds
-    low, high = -_LARGEST if low is None else low, _LARGEST if high is None else high
-    described: dict[str, Any] = {
-        "type": "integer" if feature.integer else "number",
-        "minimum": _short(low),
-        "maximum": _short(high),
-        "description": _described(feature),
-    }
-    limits = Field(ge=low, le=high, strict=True, allow_inf_nan=False)
-    if not feature.integer:
-        return Annotated[float, limits, WithJsonSchema(described)]
-    return Annotated[float, limits, AfterValidator(_whole), WithJsonSchema(described)]
+def _number(rule: NumberRule, least: float, most: float, value: Any) -> float | int:
+    fault = rule.fault(value)
+    # Outside the training range, the model clips it or refuses the row itself.
+    if fault is None or fault is Fault.OUTSIDE_RANGE:
+        if least <= value <= most:
+            return int(value) if rule.whole else float(value)
+        fault = Fault.BELOW_BOUNDS if value < least else Fault.ABOVE_BOUNDS
+    raise _refusal(fault, least, most)
 
 
-def _described(feature: Continuous) -> str:
+def _refusal(fault: Fault, least: float, most: float) -> ValueError | PydanticKnownError:
+    """What is wrong with a number, in Pydantic's words where it has some."""
+    match fault:
+        case Fault.MISSING | Fault.INFINITE:
+            return PydanticKnownError("finite_number")
+        case Fault.FRACTION:
+            return ValueError("must be a whole number")
+        case Fault.BELOW_BOUNDS:
+            return PydanticKnownError("greater_than_equal", {"ge": least})
+        case Fault.ABOVE_BOUNDS:
+            return PydanticKnownError("less_than_equal", {"le": most})
+        case _:
+            return PydanticKnownError("float_type")
+
+
+def _bounds(feature: Continuous) -> tuple[float, float]:
+    least, most = feature.bounds
+    return -_LARGEST if least is None else least, _LARGEST if most is None else most
+
+
+def _describe_number(feature: Continuous) -> dict[str, Any]:
+    least, most = _bounds(feature)
     unit = f" {feature.unit}" if feature.unit else ""
-    return f"Training rows have {feature.low:g} to {feature.high:g}{unit}."
-
-
-def _whole(value: float) -> int:
-    if not value.is_integer():
-        raise ValueError("must be a whole number")
-    return int(value)
+    return {
+        "type": "integer" if feature.integer else "number",
+        "minimum": _short(least),
+        "maximum": _short(most),
+        "description": f"Training rows have {feature.low:g} to {feature.high:g}{unit}.",
+    }
 
 
 def _short(value: float) -> float | int:
     return int(value) if float(value).is_integer() else value
 
 
-def _category(feature: Categorical) -> Any:
-    known = {(isinstance(value, bool), value): value for value in feature.categories}
+def _category(rule: CategoryRule, value: Any) -> Any:
+    code = rule.code(value)
+    if code is None:
+        names = ", ".join(str(category) for category in rule.feature.categories)
+        raise ValueError(f"must be one of {names if len(names) < 300 else 'the known categories'}")
+    return rule.feature.categories[code]
+
+
+def _describe_category(feature: Categorical) -> dict[str, Any]:
     described: dict[str, Any] = {"enum": list(feature.categories)}
     if feature.labels:
         pairs = zip(feature.categories, feature.labels, strict=True)
         described["description"] = "; ".join(f"{value}: {label}" for value, label in pairs)
-    return Annotated[Any, PlainValidator(partial(_known, known)), WithJsonSchema(described)]
-
-
-def _known(known: dict[tuple[bool, Any], Any], value: Any) -> Any:
-    # In Python 1 and true are the same; in JSON they are not.
-    found = None
-    if isinstance(value, str | int | float):
-        found = known.get((isinstance(value, bool), value))
-    if found is None:
-        names = ", ".join(str(category) for category in known.values())
-        raise ValueError(f"must be one of {names if len(names) < 300 else 'the known categories'}")
-    return found
+    return described

@@ -1,0 +1,266 @@
+"""The rule of each feature: what its values may be, how they are scaled, how a proposal is settled.
+
+Tables, single rows, the service and the audit all ask here. A rule is written once, over a handful
+of operations that exist twice: on the float64 column of a table (`COLUMN`) and on one Python number
+(`SINGLE`), for which NumPy would take longer than all the rest. Codes are float64 as well, each a
+number that float32 holds.
+"""
+
+import math
+import struct
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocourse.schema._features import Categorical, Continuous, Feature
+from rocourse.schema._values import ValueIndex, plain
+
+NEGLIGIBLE_CHANGE = 0.005
+"""Share of a feature's range below which a change is no change, since nobody would notice it."""
+
+# Share of the range by which a value may lie outside it unnoticed: the rounding of a trip through a
+# float32 column or a text file.
+_RANGE_TOLERANCE = 1e-6
+
+# Of a column or of a single number, as the operations are.
+Numbers = Any
+Codes = Any
+Mask = Any
+
+
+class Fault(Enum):
+    """What is wrong with a value of a feature, in the order in which it is looked for."""
+
+    NO_NUMBER = auto()
+    MISSING = auto()
+    INFINITE = auto()
+    FRACTION = auto()
+    BELOW_BOUNDS = auto()
+    ABOVE_BOUNDS = auto()
+    OUTSIDE_RANGE = auto()
+    """Of the training rows: no error by itself, for such a number can be clipped."""
+    UNKNOWN_CATEGORY = auto()
+
+
+class Operations(NamedTuple):
+    """What a rule computes with."""
+
+    clip: Callable[[Any, float, float], Any]
+    where: Callable[[Any, Any, Any], Any]
+    round: Callable[[Any], Any]
+    is_whole: Callable[[Any], Any]
+    to_float32: Callable[[Any], Any]
+    """The nearest numbers that float32 holds."""
+
+
+COLUMN = Operations(
+    clip=np.clip,
+    where=np.where,
+    round=np.rint,
+    is_whole=lambda values: values == np.floor(values),
+    to_float32=lambda values: values.astype(np.float32).astype(np.float64),
+)
+
+_FLOAT32 = struct.Struct("f")
+
+
+def _clip(value: float, low: float, high: float) -> float:
+    return low if value < low else high if value > high else value
+
+
+def _where(condition: bool, yes: Any, no: Any) -> Any:
+    return yes if condition else no
+
+
+def _to_float32(value: float) -> float:
+    # In a third of the time that np.float32 takes.
+    nearest: float = _FLOAT32.unpack(_FLOAT32.pack(value))[0]
+    return nearest
+
+
+SINGLE = Operations(
+    clip=_clip,
+    where=_where,
+    round=lambda value: float(round(value)),
+    is_whole=float.is_integer,
+    to_float32=_to_float32,
+)
+
+
+def to_number(value: object) -> float | None:
+    """The number that a single value is, infinite beyond floats; None if it is none, as a flag."""
+    if type(value) not in (float, int):
+        value = plain(value)
+    # Types and not `isinstance`: a flag is no number here.
+    if type(value) is float:
+        return value
+    if type(value) is not int:
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def faults_of_any_number(numbers: Numbers) -> Iterator[tuple[Fault, Mask]]:
+    """What is wrong with numbers of whatever feature, fault by fault: whether each has it."""
+    yield Fault.MISSING, np.isnan(numbers)
+    yield Fault.INFINITE, np.isinf(numbers)
+
+
+def fractions(numbers: Numbers) -> Mask:
+    """Which numbers are not whole."""
+    return numbers != np.floor(numbers)
+
+
+class NumberRule:
+    """The rule of a continuous feature.
+
+    Args:
+        feature: The feature.
+        operations: Whether it is for columns or for single numbers.
+    """
+
+    def __init__(self, feature: Continuous, operations: Operations) -> None:
+        self.feature, self.name = feature, feature.name
+        self.whole = feature.integer
+        self._low, self._high, self._span = feature.low, feature.high, feature.span
+        self._least, self._most = feature.limits
+        slack = _RANGE_TOLERANCE * feature.span
+        self._range = feature.low - slack, feature.high + slack
+        least, most = feature.bounds
+        # Where nothing can be wrong: in the range, with some slack, and within the bounds.
+        self._first = self._range[0] if least is None else max(self._range[0], least)
+        self._last = self._range[1] if most is None else min(self._range[1], most)
+        self._negligible = NEGLIGIBLE_CHANGE * feature.span
+        self._clip, self._where, self._round, self._is_whole, self._to_float32 = operations
+        zero = float(np.float32(-feature.low / feature.span))
+        # The ends of the range have codes of their own, and whole numbers are rounded anyway.
+        self._code_of_zero = zero if 0 < zero < 1 and not feature.integer else None
+
+    def sound(self, numbers: Numbers) -> Mask:
+        """Which numbers have no fault."""
+        inside = (numbers >= self._first) & (numbers <= self._last)
+        return inside & self._is_whole(numbers) if self.whole else inside
+
+    def faults(self, numbers: Numbers) -> Iterator[tuple[Fault, Mask]]:
+        """What is wrong with numbers, fault by fault: whether each has it."""
+        yield from faults_of_any_number(numbers)
+        if self.whole:
+            yield Fault.FRACTION, fractions(numbers)
+        least, most = self.feature.bounds
+        if least is not None:
+            yield Fault.BELOW_BOUNDS, numbers < least
+        if most is not None:
+            yield Fault.ABOVE_BOUNDS, numbers > most
+        # Two comparisons instead of a difference, which could overflow.
+        low, high = self._range
+        yield Fault.OUTSIDE_RANGE, (numbers < low) | (numbers > high)
+
+    def fault(self, value: object) -> Fault | None:
+        """What is wrong with a single value."""
+        number = to_number(value)
+        if number is None:
+            return Fault.NO_NUMBER
+        if self.sound(number):
+            return None
+        return next(fault for fault, broken in self.faults(number) if broken)
+
+    def scale(self, numbers: Numbers) -> Codes:
+        """Min-max scaling to [0, 1]; numbers outside the range are clipped."""
+        # Clipped first: the distance of a wild number from `low` may overflow.
+        inside = self._clip(numbers, self._low, self._high)
+        return self._to_float32((inside - self._low) / self._span)
+
+    def unscale(self, codes: Codes) -> Numbers:
+        """The numbers of codes: inside range and bounds exactly, and whole if that is asked for.
+
+        Rounding to float32 could carry a number over a limit, so the limits are applied here, in
+        raw units.
+        """
+        shares = self._clip(codes, 0.0, 1.0)
+        numbers = self._low + shares * self._span
+        # `low + span` may differ from `high` in the last digit.
+        numbers = self._where(shares == 1.0, self._high, numbers)
+        if self._code_of_zero is not None:
+            # Else rounding would be all that is left of it: 0 would come back as -1.8e-08.
+            numbers = self._where(shares == self._code_of_zero, 0.0, numbers)
+        if self.whole:
+            numbers = self._round(numbers)
+        return self._clip(numbers, self._least, self._most)
+
+    def settle(self, raw: Numbers, here: Codes, proposed: Codes) -> Codes:
+        """The proposed codes as they will be carried out, or those of the row itself.
+
+        Args:
+            raw: What the row has.
+            here: Its codes.
+            proposed: Any numbers, NaN among them.
+        """
+        feature = self.feature
+        if feature.immutable:
+            return here
+        # NaN alone differs from itself.
+        nothing = proposed != proposed
+        codes = self._where(nothing, here, proposed)
+        # float32 cannot name every raw value and float64 not every code, so one trip through raw
+        # units may land beside the fixed point. In practice the second one never moves; a code that
+        # still would is given up below.
+        for _ in range(2):
+            codes = self.scale(self.unscale(codes))
+        values = self.unscale(codes)
+        unstable = self.scale(values) != codes
+        # Measured from the end of the range if the original lies beyond it: the model saw the end,
+        # and a code next to it looks free of charge although it stands for a leap.
+        inside = self._clip(raw, self._low, self._high)
+        unnoticed = abs(values - inside) < self._negligible
+        stay = nothing | unstable | unnoticed
+        if feature.direction == "up":
+            stay = stay | (values < raw)
+        elif feature.direction == "down":
+            stay = stay | (values > raw)
+        return self._where(stay, here, codes)
+
+
+class CategoryRule:
+    """The rule of a categorical feature.
+
+    Args:
+        feature: The feature.
+        operations: Whether it is for columns or for single codes.
+    """
+
+    def __init__(self, feature: Categorical, operations: Operations) -> None:
+        self.feature, self.name = feature, feature.name
+        self._size = len(feature.categories)
+        self._where = operations.where
+        self.code = ValueIndex(feature.categories).find
+        """The position of the category that a single value denotes, or None."""
+
+    def fault(self, value: object) -> Fault | None:
+        """What is wrong with a single value."""
+        return Fault.UNKNOWN_CATEGORY if self.code(value) is None else None
+
+    def settle(self, here: Codes, proposed: Codes) -> Codes:
+        """The proposed codes where they are categories that may be chosen, else the row's own."""
+        feature = self.feature
+        if feature.immutable:
+            return here
+        stay = (proposed < 0) | (proposed >= self._size)
+        if feature.direction == "up":
+            stay = stay | (proposed < here)
+        elif feature.direction == "down":
+            stay = stay | (proposed > here)
+        return self._where(stay, here, proposed)
+
+
+Rule = NumberRule | CategoryRule
+
+
+def rule_of(feature: Feature) -> Rule:
+    """The rule of a feature, for single values."""
+    if isinstance(feature, Categorical):
+        return CategoryRule(feature, SINGLE)
+    return NumberRule(feature, SINGLE)
