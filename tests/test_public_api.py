@@ -62,7 +62,7 @@ PUBLIC = {
         "Output",
         "Preview",
         "Report",
-        "Wishes",
+        "ColumnOptions",
         "answers",
         "audit_lines",
         "chosen_method",

@@ -103,19 +103,20 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
     header = _read_header(directory)
     tensors = _read_weights(directory, header)
 
-    from rocourse.estimators import METHODS
+    from rocourse.estimators import METHODS, RecourseClassifier
 
     given = {"model": model, "generator": generator}
     supplied = {name: value for name, value in given.items() if value is not None}
     method = header.get("method")
-    if method not in METHODS:
+    known = {RecourseClassifier.method: RecourseClassifier, **METHODS}
+    if method not in known:
         raise ArtifactError(
             f"Model {str(path)!r} must be of a method among {', '.join(METHODS)}, but it is of "
             f"{method!r}; use the release of rocourse that wrote it."
         )
     try:
         history = [_from_json(record) for record in header["history"]]
-        return METHODS[method].from_state({**header, "history": history}, tensors, **supplied)
+        return known[method].from_state({**header, "history": history}, tensors, **supplied)
     except RocourseError as error:
         raise ArtifactError(f"Model {str(path)!r} cannot be used: {error}") from error
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:

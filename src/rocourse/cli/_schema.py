@@ -10,7 +10,7 @@ from rocourse.console import Output, options, with_schema_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rocourse.console import Wishes
+    from rocourse.console import ColumnOptions
     from rocourse.schema import Feature, Schema
 
 app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
@@ -34,7 +34,7 @@ def infer(
     ] = None,
     drop: options.Drop = None,
     *,
-    wishes: "Wishes",
+    columns: "ColumnOptions",
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -46,7 +46,7 @@ def infer(
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    schema = wishes.infer(read_rows(data, schema=None, drop=drop), target)
+    schema = columns.infer(read_rows(data, schema=None, drop=drop), target)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
     output.emit(schema.to_dict())

@@ -11,7 +11,7 @@ from rocourse.console import Output, options, with_schema_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rocourse.console import Wishes
+    from rocourse.console import ColumnOptions
     from rocourse.estimators import RecourseClassifier
 
 EXAMPLES = options.examples(
@@ -43,7 +43,7 @@ def train(
     schema: options.SchemaFile = None,
     drop: options.Drop = None,
     *,
-    wishes: "Wishes",
+    columns: "ColumnOptions",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
@@ -80,7 +80,7 @@ def train(
     )
     explained = None if explain is None else _explained(explain, schema)
     fitted_schema, X, y = read_training_rows(
-        data, target, schema, drop, wishes, known=None if explained is None else explained.schema_
+        data, target, schema, drop, columns, known=None if explained is None else explained.schema_
     )
     if explained is not None:
         parameters["model"] = explained

@@ -10,7 +10,7 @@ from rocourse.console import Output, options, with_schema_options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rocourse.console import Wishes
+    from rocourse.console import ColumnOptions
     from rocourse.experiments import TuningResult
 
 EXAMPLES = options.examples(
@@ -64,7 +64,7 @@ def tune(
     schema: options.SchemaFile = None,
     drop: options.Drop = None,
     *,
-    wishes: "Wishes",
+    columns: "ColumnOptions",
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", help="Fixed parameters in a .json or .toml file."),
@@ -106,7 +106,7 @@ def tune(
     fixed = read_parameters(
         config, assignments, known=estimator().get_params(), named=named_options
     )
-    fitted_schema, X, y = read_training_rows(data, target, schema, drop, wishes)
+    fitted_schema, X, y = read_training_rows(data, target, schema, drop, columns)
     with output.progress() as report:
         # Compilation comes before the first model, and takes longer than some of them.
         report("judge", 0, 1 + judges, "compiling")

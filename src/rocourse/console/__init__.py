@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
     from rocourse.console._training_rows import read_training_rows
-    from rocourse.console._wishes import Wishes
+    from rocourse.console._columns import ColumnOptions
 
 __all__ = [
     "INTERRUPTED",
@@ -32,7 +32,7 @@ __all__ = [
     "Output",
     "Preview",
     "Report",
-    "Wishes",
+    "ColumnOptions",
     "answers",
     "audit_lines",
     "chosen_method",
@@ -49,7 +49,7 @@ __all__ = [
 _HOMES = {
     "AdviceSummary": "_advice",
     "Preview": "_preview",
-    "Wishes": "_wishes",
+    "ColumnOptions": "_columns",
     "answers": "_answers",
     "audit_lines": "_audit_tables",
     "chosen_method": "_method_names",

@@ -9,7 +9,7 @@ import typer
 
 from rocourse.console.options import NAMES, SCHEMA_PANEL
 
-_RECEIVED = "wishes"
+_RECEIVED = "columns"
 
 _COLUMNS = {
     "categorical": "Column of numbers that are categories.",
@@ -21,7 +21,7 @@ _COLUMNS = {
 
 
 def with_schema_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Puts the options in the place of a command's parameter `wishes`, which gets all of them.
+    """Puts the options in the place of a command's parameter `columns`, which gets all of them.
 
     Typer reads options off a signature; so every command would have to list them, and to put
     together what was said.
@@ -29,10 +29,10 @@ def with_schema_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        from rocourse.console._wishes import Wishes
+        from rocourse.console._columns import ColumnOptions
 
         said = {option.name: given.pop(option.name) for option in _OPTIONS}
-        command(**given, **{_RECEIVED: Wishes(**said)})
+        command(**given, **{_RECEIVED: ColumnOptions(**said)})
 
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from rocourse.console._wishes import Wishes
+from rocourse.console._columns import ColumnOptions
 from rocourse.errors import SchemaError
 from rocourse.schema import Schema
 from rocourse.tables import read_rows, select_features, take_target
@@ -16,7 +16,7 @@ def read_training_rows(
     target: str,
     schema_file: Path | None,
     drop: list[str] | None,
-    wishes: Wishes,
+    columns: ColumnOptions,
     *,
     known: Schema | None = None,
 ) -> tuple[Schema, pd.DataFrame, "pd.Series[Any]"]:
@@ -25,9 +25,9 @@ def read_training_rows(
         known = Schema.load(schema_file)
     if known is None:
         frame = read_rows(data, schema=None, drop=drop)
-        schema = wishes.infer(frame, target)
+        schema = columns.infer(frame, target)
     else:
-        schema = wishes.apply(known)
+        schema = columns.apply(known)
         if schema.target is not None and schema.target.name != target:
             raise SchemaError(
                 f"The target must be that of the schema, {schema.target.name!r}, but --target is "

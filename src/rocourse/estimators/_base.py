@@ -28,6 +28,7 @@ from rocourse.models import (
     BatchModel,
     HasNetwork,
     NetworkModel,
+    PlainTrainer,
     Trainer,
     TrainingRows,
     train_witnesses,
@@ -36,7 +37,7 @@ from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED, Options
-from rocourse.recourse import Advisor, Context, Fitting, Proposer, State
+from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
 from rocourse.schema import OutOfRange, Recourse, Schema
 
 METHODS: dict[str, type["RecourseClassifier"]] = {}
@@ -48,7 +49,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
     an attack, if there is one, is what the proposer is trained against. Any trainer goes with any
-    proposer. A class of its own is a name for defaults:
+    proposer; this class takes them as they come. A class of its own is a name for defaults:
 
     ```python
     class Mine(RecourseClassifier, name="mine", trainer=PlainTrainer(), proposer=MyProposer()):
@@ -56,7 +57,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ```
     """
 
-    method: ClassVar[str] = ""
+    method: ClassVar[str] = "composed"
 
     classes_: np.ndarray
     schema_: Schema
@@ -83,8 +84,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         schema: Schema | None = None,
         *,
-        trainer: Trainer,
-        proposer: Proposer,
+        trainer: Trainer = PlainTrainer(),
+        proposer: Proposer = GeneratorProposer(),
         attack: Attack | None = None,
         model: Any = None,
         preset: str | None = None,

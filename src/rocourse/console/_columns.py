@@ -15,7 +15,7 @@ Names = Iterable[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class ColumnOptions:
     """What was said about columns on the command line, not yet checked."""
 
     categorical: Names = None
