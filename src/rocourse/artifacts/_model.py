@@ -108,7 +108,10 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
     given = {"model": model, "generator": generator}
     supplied = {name: value for name, value in given.items() if value is not None}
     method = header.get("method")
-    known = {RecourseClassifier.method: RecourseClassifier, **METHODS}
+    known: dict[Any, type[RecourseClassifier]] = {
+        RecourseClassifier.method: RecourseClassifier,
+        **METHODS,
+    }
     if method not in known:
         raise ArtifactError(
             f"Model {str(path)!r} must be of a method among {', '.join(METHODS)}, but it is of "

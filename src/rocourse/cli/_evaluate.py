@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
 
-    from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
     from rocourse.estimators import RecourseClassifier
+    from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
 
 EXAMPLES = options.examples(
     "rocourse evaluate model/ test.csv",

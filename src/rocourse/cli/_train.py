@@ -71,7 +71,6 @@ def train(
         read_training_rows,
         target_of,
     )
-
     from rocourse.estimators import named_options
 
     estimator = chosen_method(method)

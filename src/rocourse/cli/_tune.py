@@ -97,10 +97,9 @@ def tune(
             check_file_path(path, force=force)
 
     from rocourse.console import chosen_method, read_parameters, read_training_rows
+    from rocourse.estimators import named_options
     from rocourse.experiments import tune as run_tuning
     from rocourse.experiments import write_tuning
-
-    from rocourse.estimators import named_options
 
     estimator = chosen_method(method)
     fixed = read_parameters(

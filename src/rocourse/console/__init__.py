@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rocourse.console._answers import answers
     from rocourse.console._audit_tables import audit_lines
     from rocourse.console._classes import parse_class, target_of
+    from rocourse.console._columns import ColumnOptions
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
     from rocourse.console._training_rows import read_training_rows
-    from rocourse.console._columns import ColumnOptions
 
 __all__ = [
     "INTERRUPTED",

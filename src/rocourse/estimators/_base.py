@@ -40,6 +40,8 @@ from rocourse.options import NESTED, Options
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
 from rocourse.schema import OutOfRange, Recourse, Schema
 
+_TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
+
 METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
@@ -84,8 +86,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         schema: Schema | None = None,
         *,
-        trainer: Trainer = PlainTrainer(),
-        proposer: Proposer = GeneratorProposer(),
+        trainer: Trainer = _TRAINER,
+        proposer: Proposer = _PROPOSER,
         attack: Attack | None = None,
         model: Any = None,
         preset: str | None = None,
