@@ -191,7 +191,6 @@ PUBLIC = {
         "collect",
         "find_entries",
         "find_scale",
-        "read_sections",
         "reproduce",
         "run_jobs",
         "seed_by_seed",

@@ -45,7 +45,17 @@ def reproduce(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Directory of the results.  [default: runs/reproduce/SCALE, or docs/results/NAME]",
+            help="Directory of the packed results and of the report.  [default: "
+            "runs/reproduce/SCALE, or docs/results/NAME]",
+        ),
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            "--work",
+            metavar="DIR",
+            help="Directory of models and of results until they are packed.  [default: "
+            "runs/reproduce/SCALE]",
         ),
     ] = None,
     data: Annotated[
@@ -76,10 +86,8 @@ def reproduce(
         return
     from rocourse.experiments.reproduction import (
         Outcome,
-        Store,
         find_entries,
         find_scale,
-        read_sections,
         write_report,
     )
     from rocourse.experiments.reproduction import reproduce as run
@@ -88,14 +96,15 @@ def reproduce(
     folder = out or Path("runs/reproduce") / scale
     outcome = Outcome()
     if report:
-        write_report(size, folder)
+        drawn = write_report(size, folder)
     else:
         try:
             with output.job_progress() as tell:
-                outcome = run(
+                outcome, drawn = run(
                     entries,
                     size,
                     folder,
+                    work=work,
                     workers=jobs or _cores(),
                     data=data or (),
                     methods=variant or (),
@@ -104,7 +113,7 @@ def reproduce(
         except KeyboardInterrupt as error:
             output.warn("interrupted: what was done is kept, and the same command goes on from it")
             raise typer.Exit(_INTERRUPTED) from error
-    sections = read_sections(entries, size, Store(folder))
+    sections = [section for section in drawn if section.entry in entries]
     output.emit(_record(sections, outcome))
     _show(output, sections, outcome, tables=len(entries) == 1)
     output.show(f"Report written to {folder / 'report.html'}")

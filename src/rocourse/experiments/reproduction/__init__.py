@@ -8,7 +8,7 @@ entries share them, an interrupted run goes on where it was, and nothing is comp
 from rocourse.experiments.reproduction._jobs import Cell, Job, Source, seed_by_seed
 from rocourse.experiments.reproduction._parts import Part, Picture, Table
 from rocourse.experiments.reproduction._registry import ALL, REGISTRY, Entry, find_entries
-from rocourse.experiments.reproduction._report import Section, read_sections, write_report
+from rocourse.experiments.reproduction._report import Section, write_report
 from rocourse.experiments.reproduction._results import Results, collect
 from rocourse.experiments.reproduction._run import reproduce
 from rocourse.experiments.reproduction._scales import SCALES, Scale, Setting, find_scale
@@ -36,7 +36,6 @@ __all__ = [
     "collect",
     "find_entries",
     "find_scale",
-    "read_sections",
     "reproduce",
     "run_jobs",
     "seed_by_seed",

@@ -1,7 +1,7 @@
 """The report: every table and figure that has results, drawn from stored JSON alone."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ class Section:
         return [part for part in self.parts if isinstance(part, Picture)]
 
 
-def read_sections(entries: Sequence[Entry], scale: Scale, store: Store) -> list[Section]:
+def read_sections(entries: Iterable[Entry], scale: Scale, store: Store) -> list[Section]:
     """The entries that have any results, with their tables and pictures."""
     sections = []
     for entry in entries:
@@ -64,21 +64,21 @@ def read_sections(entries: Sequence[Entry], scale: Scale, store: Store) -> list[
 
 def write_report(
     scale: Scale, out: Path, *, registry: Mapping[str, Entry] | None = None
-) -> list[Path]:
+) -> list[Section]:
     """Draws all entries that have results: a page, the same as Markdown, and the figures.
 
-    Nothing is read but the stored results, and nothing is computed anew.
+    Nothing is read but the packed results, each once, and nothing is computed anew.
 
     Args:
         scale: Which jobs to look for.
-        out: The folder of the results, which the report is put beside.
+        out: The folder of the packed results, which the report is put beside.
         registry: The entries, if not those of the paper.
 
     Returns:
-        The files that were written.
+        What was drawn.
     """
-    entries = list((REGISTRY if registry is None else registry).values())
-    sections = read_sections(entries, scale, Store(out))
+    entries = (REGISTRY if registry is None else registry).values()
+    sections = read_sections(entries, scale, Store(out, out))
     files: dict[str, bytes] = {}
     images: dict[str, str] = {}
     for section in sections:
@@ -89,7 +89,9 @@ def write_report(
             images[picture.name] = f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
     files[REPORT_MARKDOWN] = _markdown(scale, sections).encode()
     files[REPORT_HTML] = _html(scale, sections, images).encode()
-    return [write_file(out / name, content, force=True) for name, content in files.items()]
+    for name, content in files.items():
+        write_file(out / name, content, force=True)
+    return sections
 
 
 def _html(scale: Scale, sections: Sequence[Section], images: Mapping[str, str]) -> str:
