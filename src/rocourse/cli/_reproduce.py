@@ -1,4 +1,4 @@
-"""`rocourse reproduce`: the paper's tables and figures, and the experiments of the docs."""
+"""`rocourse reproduce`: the paper's tables and figures, and comparisons of our own."""
 
 import os
 import sys
@@ -18,11 +18,9 @@ EXAMPLES = _options.examples(
     "rocourse reproduce all",
     "rocourse reproduce table-main --scale paper --jobs 2",
     "rocourse reproduce fig-attack --report",
-    "rocourse reproduce methods --jobs 2",
+    "rocourse reproduce table-methods --jobs 2",
 )
 
-# Those whose results stand in the docs, from before the paper's tables had names.
-_COMPARISONS = ("methods", "robustness", "simulated")
 _INTERRUPTED = 130
 _SHOWN_SKIPS = 5
 
@@ -32,8 +30,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="all, or tables and figures such as table-main or fig-attack; or one of methods, "
-            "robustness and simulated.",
+            help="Tables and figures such as table-main or fig-attack; all stands for those of the "
+            "paper.",
         ),
     ],
     scale: Annotated[
@@ -46,7 +44,7 @@ def reproduce(
             "--out",
             metavar="DIR",
             help="Directory of the packed results and of the report.  [default: "
-            "runs/reproduce/SCALE, or docs/results/NAME]",
+            "runs/reproduce/SCALE]",
         ),
     ] = None,
     work: Annotated[
@@ -64,9 +62,7 @@ def reproduce(
     ] = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option(
-            "--variant", metavar="NAME", help="Run this method or variant only. Repeat for more."
-        ),
+        typer.Option("--variant", metavar="NAME", help="Run this method only. Repeat for more."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -81,9 +77,6 @@ def reproduce(
 ) -> None:
     """Reproduce tables and figures of the paper; what has been computed is kept."""
     output = Output(as_json=as_json, quiet=quiet)
-    if len(names) == 1 and names[0] in _COMPARISONS:
-        _compare(names[0], output, out, data or (), variant or (), jobs or 1, report)
-        return
     from rocourse.experiments.reproduction import (
         Outcome,
         find_entries,
@@ -173,37 +166,3 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _compare(
-    name: str,
-    output: Output,
-    out: Path | None,
-    data: Sequence[str],
-    variant: Sequence[str],
-    jobs: int,
-    stored: bool,
-) -> None:
-    from rocourse.experiments import (
-        as_markdown,
-        comparison_rows,
-        find_comparison,
-        protocol_tables,
-        read_comparison,
-        run_comparison,
-    )
-
-    comparison = find_comparison(name, data, variant)
-    folder = out or Path("docs/results") / comparison.name
-    if stored:
-        cells = read_comparison(comparison, folder)
-    else:
-        with output.progress() as report:
-            cells = run_comparison(comparison, folder, jobs=jobs, on_progress=report)
-    output.emit([cell.to_dict() for cell in cells])
-    output.show(comparison.title, "")
-    if not comparison.full_tables:
-        output.show(as_markdown(comparison_rows(cells)))
-        return
-    for title, rows in protocol_tables(cells):
-        output.show(f"{title}:", "", as_markdown(rows), "")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from rocourse.experiments import PAPER
+from rocourse.experiments import PAPER, TuningResult, TuningTrial
 from rocourse.experiments._figures import to_png
 from rocourse.experiments._theme import DARK, LIGHT
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
@@ -26,6 +26,26 @@ def made_up(job):
     if job.kind == "sample":
         changes = ["income: from 3 to 5"]
         return {"applicants": [{"changes": changes, "proximity": draw(), "valid": True}] * 4}
+    if job.kind == "tune":
+        return made_up_tuning(job, draw())
+    if job.kind in ("shifted-choice", "judged-choice"):
+        names = ("robust_validity", "spread", "proximity", "accuracy")
+        return {name: draw() for name in names}
+    if job.kind == "folds":
+        names = ("accuracy", "auc", "gain", "standard_error")
+        return {
+            "trials": [
+                {"name": title} | {name: draw() for name in names}
+                for title in job.inputs["candidates"]
+            ]
+        }
+    if job.kind == "inliers":
+        return {
+            "shares": [
+                {"threshold": str(threshold), "recourses": draw(), "test_rows": draw()}
+                for threshold in job.inputs["thresholds"]
+            ]
+        }
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
@@ -59,6 +79,31 @@ def made_up(job):
         },
     }
     return {"target": "y", "test_size": 0.25, "subset": subset}
+
+
+def made_up_tuning(job, score):
+    """A search with one trial."""
+    trial = TuningTrial(0, {"lambda_3": score}, score, {}, 1.0)
+    return TuningResult(
+        method=job.inputs["method"],
+        data=job.inputs["dataset"],
+        target="y",
+        protocol="all",
+        price=job.inputs["price"],
+        seed=job.inputs["seed"],
+        validation_share=0.25,
+        repeats=1,
+        fit_rows=6,
+        validation_rows=2,
+        base_accuracy=0.5,
+        judge_accuracies=(0.5,),
+        constant_judges=0,
+        fixed=job.inputs["options"],
+        space={},
+        trials=(trial,),
+        versions={},
+        command="",
+    ).to_dict()
 
 
 def results_of(entry, scale=QUICK, keep=lambda job: True):

@@ -5,7 +5,7 @@ their results to tables and pictures. Jobs are told apart by a digest of their i
 entries share them, an interrupted run goes on where it was, and nothing is computed twice.
 """
 
-from rocourse.experiments.reproduction._jobs import Cell, Job, Source, seed_by_seed
+from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source, seed_by_seed
 from rocourse.experiments.reproduction._parts import Part, Picture, Table
 from rocourse.experiments.reproduction._registry import ALL, REGISTRY, Entry, find_entries
 from rocourse.experiments.reproduction._report import Section, write_report
@@ -28,6 +28,7 @@ __all__ = [
     "Picture",
     "Results",
     "Scale",
+    "Search",
     "Section",
     "Setting",
     "Source",

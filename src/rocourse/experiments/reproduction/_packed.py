@@ -118,4 +118,5 @@ def _files(
 
 
 def _seeds(records: Iterable[Record]) -> list[int]:
-    return sorted({record["inputs"]["seed"] for record in records if "seed" in record["inputs"]})
+    asked = (record["inputs"] for record in records)
+    return sorted({seed for inputs in asked for seed in inputs.get("seeds", [inputs.get("seed")])})

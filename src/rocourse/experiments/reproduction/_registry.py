@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rocourse.errors import ConfigError
-from rocourse.experiments._variants import COMPARISONS
 from rocourse.experiments.reproduction._attack_figures import (
     ATTACKERS,
     L2_ATTACKERS,
@@ -12,6 +11,20 @@ from rocourse.experiments.reproduction._attack_figures import (
     SWEEPS,
     attack_jobs,
     attack_parts,
+)
+from rocourse.experiments.reproduction._candidates import choice_jobs
+from rocourse.experiments.reproduction._choice_tables import choice_tables
+from rocourse.experiments.reproduction._comparison_tables import (
+    method_tables,
+    robustness_tables,
+    tuning_tables,
+)
+from rocourse.experiments.reproduction._comparisons import (
+    judged,
+    method_cells,
+    robustness_cells,
+    simulated_cells,
+    tuning_jobs,
 )
 from rocourse.experiments.reproduction._curve_figure import curve_jobs, curve_parts
 from rocourse.experiments.reproduction._frontier_figures import (
@@ -69,6 +82,8 @@ class Entry:
         jobs: What has to be done for it at a scale.
         render: Its tables and pictures, from the results that there are.
         note: What is smaller than in the paper at a scale, or else to be known.
+        ours: Whether it compares what the paper does not, in settings of our own. It is done when
+            it is named, not by `all`.
     """
 
     name: str
@@ -76,6 +91,7 @@ class Entry:
     jobs: Jobs
     render: Render
     note: Callable[[Scale], str] = lambda scale: ""
+    ours: bool = False
 
 
 def _recourses(name: str, title: str, methods: Sequence[str], datasets: Sequence[str]) -> Entry:
@@ -158,6 +174,22 @@ _ENTRIES = (
     Entry("fig-data-size", "Fewer training rows", size_jobs, size_parts, _parameters_note),
     Entry("fig-matrix", "Who honours whose advice", matrix_jobs, matrix_parts),
     Entry("fig-curves", "Losses and robust validity by epoch", curve_jobs, curve_parts),
+    Entry(
+        "table-robustness",
+        "RoCourseNet beside CounterNet in many configurations",
+        judged(lambda scale: [*robustness_cells(scale), *simulated_cells(scale)]),
+        robustness_tables,
+        ours=True,
+    ),
+    Entry(
+        "table-methods",
+        "Every method, with parameters tuned on validation rows",
+        judged(method_cells),
+        method_tables,
+        ours=True,
+    ),
+    Entry("table-tuning", "Parameters that were chosen", tuning_jobs, tuning_tables, ours=True),
+    Entry("table-choices", "Settings of RoCoursePanel", choice_jobs, choice_tables, ours=True),
 )
 
 REGISTRY: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
@@ -165,11 +197,15 @@ REGISTRY: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 
 def find_entries(names: Sequence[str]) -> list[Entry]:
-    """The entries of some names, `all` being all of them, in the order of the report."""
+    """The entries of some names, `all` being all of the paper's, in the order of the report."""
     for name in names:
         if name != ALL and name not in REGISTRY:
             raise ConfigError(
-                f"The experiment must be one of {', '.join((*REGISTRY, ALL))}, or alone one of "
-                f"{', '.join(COMPARISONS)}: got {name!r}; name one of them."
+                f"The experiment must be one of {', '.join((*REGISTRY, ALL))}: got {name!r}; name "
+                "one of them."
             )
-    return [entry for entry in REGISTRY.values() if ALL in names or entry.name in names]
+    return [
+        entry
+        for entry in REGISTRY.values()
+        if entry.name in names or (ALL in names and not entry.ours)
+    ]

@@ -19,6 +19,7 @@ REPORT_MARKDOWN = "report.md"
 FIGURES_FOLDER = "figures"
 
 _TEMPLATE = "reproduction.html.j2"
+_PAPERS = "The paper's tables and figures"
 
 
 @dataclass(frozen=True)
@@ -94,17 +95,24 @@ def write_report(
     return sections
 
 
+def _is_ours(sections: Sequence[Section]) -> bool:
+    """Whether there is nothing of the paper."""
+    return bool(sections) and all(section.entry.ours for section in sections)
+
+
 def _html(scale: Scale, sections: Sequence[Section], images: Mapping[str, str]) -> str:
     template = template_environment().get_template(_TEMPLATE)
-    return template.render(scale=scale, sections=sections, images=images, theme=LIGHT)
+    return template.render(
+        scale=scale, sections=sections, images=images, theme=LIGHT, ours=_is_ours(sections)
+    )
 
 
 def _markdown(scale: Scale, sections: Sequence[Section]) -> str:
+    ours = _is_ours(sections)
     lines = [
-        f"# The paper's tables and figures, scale `{scale.name}`",
+        f"# {'Our own comparisons' if ours else _PAPERS}, scale `{scale.name}`",
         "",
-        scale.note,
-        "",
+        *(() if ours else (scale.note, "")),
         *(
             f"- [{section.entry.name}](#{section.entry.name}): {section.entry.title}"
             for section in sections

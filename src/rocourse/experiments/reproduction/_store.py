@@ -53,6 +53,10 @@ class Store:
         """Whether a fit's result is there and its model too: packed results have no models."""
         return self.path(fit).is_file() and self.model_path(fit).is_dir()
 
+    def serves(self, need: Job) -> bool:
+        """Whether what a job needs is there: the model of a fit, the result of anything else."""
+        return self.has_model(need) if need.kind == "fit" else self.has(need)
+
     def write(self, job: Job, result: Mapping[str, Any], *, seconds: float) -> None:
         """Keeps a result.
 
