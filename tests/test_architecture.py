@@ -40,7 +40,14 @@ def test_no_module_is_an_attic():
 
 @pytest.mark.parametrize(
     "module",
-    ["rocourse", "rocourse.cli", "rocourse.schema", "rocourse.evaluation", "rocourse.datasets"],
+    [
+        "rocourse",
+        "rocourse.cli",
+        "rocourse.schema",
+        "rocourse.evaluation",
+        "rocourse.reports",
+        "rocourse.datasets",
+    ],
 )
 def test_import_does_not_load_jax(module):
     code = (

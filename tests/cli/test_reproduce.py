@@ -11,7 +11,6 @@ from rocourse.experiments.reproduction import (
     REGISTRY,
     Entry,
     _registry,
-    _report,
     _run,
     _work,
     seed_by_seed,
@@ -26,7 +25,7 @@ def tiny(monkeypatch, tmp_path):
         return seed_by_seed([cell(learning_rate=-1.0)])
 
     entries = {"tiny": ENTRY, "broken": Entry("broken", "Broken", broken, lambda *_: [])}
-    for module in (_registry, _report, _run):
+    for module in (_registry, _run):
         monkeypatch.setattr(module, "REGISTRY", entries)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

@@ -12,7 +12,8 @@ from rocourse.cli import _options
 from rocourse.cli._console import JobReport, Output
 
 if TYPE_CHECKING:
-    from rocourse.experiments.reproduction import Advance, Outcome, Section
+    from rocourse.experiments.reproduction import Advance, Outcome
+    from rocourse.reports import Section
 
 EXAMPLES = _options.examples(
     "rocourse reproduce all",
@@ -106,7 +107,8 @@ def reproduce(
         except KeyboardInterrupt as error:
             output.warn("interrupted: what was done is kept, and the same command goes on from it")
             raise typer.Exit(_INTERRUPTED) from error
-    sections = [section for section in drawn if section.entry in entries]
+    named = {entry.name for entry in entries}
+    sections = [section for section in drawn if section.name in named]
     output.emit(_record(sections, outcome))
     _show(output, sections, outcome, tables=len(entries) == 1)
     output.show(f"Report written to {folder / 'report.html'}")
@@ -127,7 +129,7 @@ def _show(
     output: Output, sections: Sequence["Section"], outcome: "Outcome", *, tables: bool
 ) -> None:
     for section in sections if tables else ():
-        output.show(section.entry.title, *([section.note] if section.note else []), "")
+        output.show(section.title, *([section.note] if section.note else []), "")
         for table in section.tables:
             output.show(f"{table.title}:", "", table.to_markdown(), "", table.note, "")
     for job in outcome.skipped[:_SHOWN_SKIPS]:
@@ -146,8 +148,8 @@ def _record(sections: Sequence["Section"], outcome: "Outcome") -> dict[str, obje
     return {
         "entries": [
             {
-                "name": section.entry.name,
-                "title": section.entry.title,
+                "name": section.name,
+                "title": section.title,
                 "jobs": {"done": section.done, "total": section.total},
                 "tables": [table.to_dict() for table in section.tables],
                 "figures": [picture.name for picture in section.pictures],

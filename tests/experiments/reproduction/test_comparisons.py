@@ -18,14 +18,14 @@ from rocourse.experiments.reproduction import (
     Search,
     Source,
     Store,
-    collect,
     find_entries,
     run_jobs,
 )
 from rocourse.experiments.reproduction import _work as work
-from rocourse.experiments.reproduction._comparison_tables import comparison_table, protocol_tables
 from rocourse.experiments.reproduction._comparisons import method_cells, robustness_cells
+from rocourse.experiments.reproduction._results import measured
 from rocourse.methods import METHODS
+from rocourse.reports import comparison_table, protocol_tables
 
 PAPER = SCALES["paper"]
 SOURCE = Source("simulated_label", ("D1", "D2"), rows=240)
@@ -42,7 +42,7 @@ TUNED = Cell(
 
 def line(data="label", method="counternet"):
     results = {job: made_up(job) for job in (*CELL.judges(0), *CELL.judges(1))}
-    return data, "plain", method, collect(CELL, results)
+    return replace(measured(CELL, results, title="plain"), dataset=data, method=method)
 
 
 def header(table):
@@ -52,10 +52,10 @@ def header(table):
 def test_table_has_a_row_a_variant_with_mean_and_spread():
     table = comparison_table("A table", [line()])
     values = dict(zip(header(table), table.rows[0], strict=True))
-    summary = line()[-1].summary().protocols["all"]["robust_validity"]
+    summary = line().result.summary().protocols["all"]["robust_validity"]
     assert (values["data"], values["variant"]) == ("label", "plain")
     assert values["robust validity"] == f"{summary.mean:.3f} ± {summary.std:.3f}"
-    distance = line()[-1].summary().protocols["adverse"]["neighbour_distance"]
+    distance = line().result.summary().protocols["adverse"]["neighbour_distance"]
     assert values["adverse: neighbour distance"].startswith(f"{distance.mean:.3f} ± ")
     lines = table.to_markdown().splitlines()
     assert len(lines) == 3
@@ -68,7 +68,7 @@ def test_measures_that_no_stored_result_has_get_no_column():
         for scores in result["subset"]["scores"]["protocols"].values():
             for name in ("unchanged", "unchanged_validity", "neighbour_distance", "inliers"):
                 del scores[name]
-    old = ("label", "old", "counternet", collect(CELL, results))
+    old = measured(CELL, results, title="old")
     table = comparison_table("A table", [old])
     assert not {"unchanged", "neighbour distance", "inliers"} & set(header(table))
     assert len(table.columns) == len(table.rows[0]) == 10
@@ -82,7 +82,7 @@ def test_protocol_tables_hold_every_measure_and_the_papers_figures():
     found = dict(zip(header(everyone), ours, strict=False))
     assert (found["paper: validity"], found["robust"]) == ("0.967", "0.820")
     assert other[-1] == "–", "the paper has no such data set"
-    summary = line()[-1].summary()
+    summary = line().result.summary()
     assert found["validity"].startswith(f"{summary.protocols['all']['validity'].mean:.3f}")
     adverse = dict(zip(header(refused), refused.rows[0], strict=True))
     assert adverse["proximity"].startswith(f"{summary.protocols['adverse']['proximity'].mean:.3f}")

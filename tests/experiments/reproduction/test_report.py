@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
-from tests.experiments.test_report import Page
+from tests.reports.demo.test_page import Page
 
 from rocourse.experiments.reproduction import (
     SCALES,

@@ -6,11 +6,9 @@ entries share them, an interrupted run goes on where it was, and nothing is comp
 """
 
 from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source, seed_by_seed
-from rocourse.experiments.reproduction._parts import Part, Picture, Table
 from rocourse.experiments.reproduction._registry import ALL, REGISTRY, Entry, find_entries
-from rocourse.experiments.reproduction._report import Section, write_report
 from rocourse.experiments.reproduction._results import Results, collect
-from rocourse.experiments.reproduction._run import reproduce
+from rocourse.experiments.reproduction._run import reproduce, write_report
 from rocourse.experiments.reproduction._scales import SCALES, Scale, Setting, find_scale
 from rocourse.experiments.reproduction._schedule import Advance, Outcome, run_jobs
 from rocourse.experiments.reproduction._store import Store
@@ -24,16 +22,12 @@ __all__ = [
     "Entry",
     "Job",
     "Outcome",
-    "Part",
-    "Picture",
     "Results",
     "Scale",
     "Search",
-    "Section",
     "Setting",
     "Source",
     "Store",
-    "Table",
     "collect",
     "find_entries",
     "find_scale",

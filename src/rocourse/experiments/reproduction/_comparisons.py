@@ -1,10 +1,10 @@
 """Methods and variants in settings of our own: what they train, and only what differs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source, seed_by_seed
+from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source
 from rocourse.experiments.reproduction._scales import SIMULATED, SIMULATED_ATTACK, Scale
 from rocourse.methods import METHODS
 
@@ -207,11 +207,6 @@ def method_cells(scale: Scale) -> list[Cell]:
         for rows in _DATA
         for variant in _METHODS
     ]
-
-
-def judged(cells: Callable[[Scale], list[Cell]]) -> Callable[[Scale], list[Job]]:
-    """The judgements of some cells, as a function of the scale."""
-    return lambda scale: seed_by_seed(cells(scale))
 
 
 def tuning_jobs(scale: Scale) -> list[Job]:

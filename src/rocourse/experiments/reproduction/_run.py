@@ -1,16 +1,17 @@
 """A whole run: what the entries named ask for, packed, and the report of what there is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from rocourse.artifacts import write_file
 from rocourse.experiments._tuning import versions
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._packed import Pack, read_packs, write_packs
 from rocourse.experiments.reproduction._registry import REGISTRY, Entry
-from rocourse.experiments.reproduction._report import Section, write_report
 from rocourse.experiments.reproduction._scales import Scale
 from rocourse.experiments.reproduction._schedule import OnAdvance, Outcome, run_jobs
 from rocourse.experiments.reproduction._store import Store
+from rocourse.reports import Section, draw_report
 
 WORK = Path("runs/reproduce")
 """Where models and results that are not packed yet are kept, in a folder a scale."""
@@ -51,6 +52,43 @@ def reproduce(
     finally:
         pack(store, out, scale, known)
     return outcome, write_report(scale, out, registry=known)
+
+
+def read_sections(entries: Iterable[Entry], scale: Scale, store: Store) -> list[Section]:
+    """The entries that have any results, with their tables and pictures."""
+    sections = []
+    for entry in entries:
+        jobs = list(dict.fromkeys(entry.jobs(scale)))
+        results = store.results(jobs)
+        if results:
+            parts = tuple(entry.render(scale, results))
+            counts = len(results), len(jobs)
+            sections.append(
+                Section(entry.name, entry.title, parts, *counts, entry.note(scale), entry.ours)
+            )
+    return sections
+
+
+def write_report(
+    scale: Scale, out: Path, *, registry: Mapping[str, Entry] | None = None
+) -> list[Section]:
+    """Draws all entries that have results: a page, the same as Markdown, and the figures.
+
+    Nothing is read but the packed results, each once, and nothing is computed anew.
+
+    Args:
+        scale: Which jobs to look for.
+        out: The folder of the packed results, which the report is put beside.
+        registry: The entries, if not those of the paper.
+
+    Returns:
+        What was drawn.
+    """
+    entries = (REGISTRY if registry is None else registry).values()
+    sections = read_sections(entries, scale, Store(out, out))
+    for name, content in draw_report(sections, scale=scale.name, note=scale.note).items():
+        write_file(out / name, content, force=True)
+    return sections
 
 
 def pack(store: Store, out: Path, scale: Scale, registry: Mapping[str, Entry]) -> None:
