@@ -55,7 +55,7 @@ test: lint
 
 # Each prints its figures and writes them as JSON; the loan protocol (16 years) needs its data, and
 # has a target of its own because it takes a quarter of an hour.
-BENCHMARKS := training_speed training_tries recourse_speed start_up stream_million search_speed \
+BENCHMARKS := training_speed recourse_speed start_up stream_million search_speed \
 	counternet_vs_relax vanillacf_vs_relax service_load
 BENCH_OUT := runs/bench
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
+import numpy as np
 from _calibration import layer_products, square_product
 from _core_workers import CoreWorker, Lap, Pieces, at_once
 from _flops import StepFlops, attack_passes, step_flops
 from _loan_training import BATCH_SIZE, BATCHES_A_CALL, LoanTraining, loan_training
-from _race import Quartiles, quartiles
 
 from rocourse.attack import InnerOptimizer
 
@@ -16,6 +16,14 @@ Clock = Literal["wall", "cpu"]
 
 _SQUARE, _LAYER, _TRAINING = "square product", "products of the first layer", "training"
 _SQUARE_PRODUCTS = 2
+
+
+class Quartiles(NamedTuple):
+    """Of the ratios of all rounds."""
+
+    low: float
+    median: float
+    high: float
 
 
 class Speed(NamedTuple):
@@ -105,3 +113,8 @@ def _rate(amount: float, laps: list[list[Lap]], clock: Clock) -> float:
 def _first_layer_products(training: LoanTraining) -> Any:
     hidden, width = training.state.predictor.encoder.layers[0].weight.shape
     return layer_products(width, hidden, BATCH_SIZE, unroll=training.attack.unroll)
+
+
+def quartiles(values: list[float]) -> Quartiles:
+    """The median and what half of the values lie between."""
+    return Quartiles(*np.quantile(values, (0.25, 0.5, 0.75)).tolist())

@@ -23,7 +23,7 @@ from rocourse.errors import RocourseError
 from rocourse.evaluation import SubsetResult, SubsetsResult, split
 from rocourse.evaluation._protocol import fit_seed
 from rocourse.experiments import PAPER
-from rocourse.experiments._paper import PAPER_RESULTS
+from rocourse.reports import PAPER_RESULTS
 
 CANNOT_RUN = (RocourseError, WorkerError)
 

@@ -25,10 +25,11 @@ import rocourse
 from rocourse import datasets
 from rocourse.artifacts import model_digest, write_file
 from rocourse.datasets import Dataset
-from rocourse.evaluation import AuditReport, audit, draw_audits, fit_seed, split
+from rocourse.evaluation import AuditReport, audit, fit_seed, split
 from rocourse.experiments.reproduction import find_scale
 from rocourse.ledger import Issue, Ledger, NewPromise
 from rocourse.methods import METHODS, RecourseClassifier
+from rocourse.reports import draw_audits
 from rocourse.schema import Recourse
 
 # Both are trained as for the tables of docs/reproduction.md.

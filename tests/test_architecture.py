@@ -46,6 +46,7 @@ def test_no_module_is_an_attic():
         "rocourse.console",
         "rocourse.schema",
         "rocourse.evaluation",
+        "rocourse.reports",
         "rocourse.datasets",
         "rocourse.tables",
     ],

@@ -1,6 +1,7 @@
 """`rocourse reproduce`: jobs, report, and what goes wrong."""
 
 import json
+from pathlib import Path
 
 import pytest
 from tests.command_line import refused, run, succeed
@@ -10,22 +11,24 @@ from rocourse.experiments.reproduction import (
     REGISTRY,
     Entry,
     _registry,
-    _report,
+    _run,
     _work,
     seed_by_seed,
 )
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """A registry with nothing but a tiny entry, and one that fails."""
+def tiny(monkeypatch, tmp_path):
+    """A registry with nothing but a tiny entry, and one that fails, in a folder of its own."""
 
     def broken(scale):
         return seed_by_seed([cell(learning_rate=-1.0)])
 
     entries = {"tiny": ENTRY, "broken": Entry("broken", "Broken", broken, lambda *_: [])}
-    for module in (_registry, _report):
+    for module in (_registry, _run):
         monkeypatch.setattr(module, "REGISTRY", entries)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
 
 
 def test_a_run_prints_its_table_and_writes_the_report(tiny, tmp_path):
@@ -34,7 +37,9 @@ def test_a_run_prints_its_table_and_writes_the_report(tiny, tmp_path):
     assert "jobs 8/8" in result.stderr
     assert "| method | share: validity | share: robust validity |" in result.stdout
     assert "Jobs: 8 done, 0 found, 0 failed, 0 skipped, 0 left out." in result.stdout
-    assert (out / "report.html").is_file() and (out / "report.md").is_file()
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "report.md", "tiny.jsonl"]
+    loose = {path.name[:3] for path in Path("runs/reproduce/quick/jobs").iterdir()}
+    assert loose == {"fit"}, "what is drawn is packed"
     again = succeed("reproduce", "tiny", "--out", out, "--jobs=1", "--json")
     record = json.loads(again.stdout)
     assert (record["done"], record["stored"]) == (0, 4)
@@ -45,10 +50,18 @@ def test_the_report_is_redrawn_without_computing(tiny, tmp_path):
     succeed("reproduce", "tiny", "--out", tmp_path, "--jobs=1", "--quiet")
     html = (tmp_path / "report.html").read_bytes()
     (tmp_path / "report.html").unlink()
-    (tmp_path / "jobs" / f"{CELL.judge('D1', 1).name}.json").unlink()
+    packed = tmp_path / "tiny.jsonl"
+    packed.write_text("".join(packed.read_text().splitlines(keepends=True)[:-1]))
     result = succeed("reproduce", "tiny", "--out", tmp_path, "--report")
     assert "Jobs: 0 done" in result.stdout
     assert (tmp_path / "report.html").read_bytes() != html, "a seed is missing now"
+
+
+def test_models_and_loose_results_go_where_they_are_told_to(tiny, tmp_path):
+    out, work = tmp_path / "out", tmp_path / "work"
+    succeed("reproduce", "tiny", "--out", out, "--work", work, "--jobs=1", "--quiet")
+    assert sorted(path.name for path in work.iterdir()) == ["jobs", "models"]
+    assert not Path("runs").exists()
 
 
 def test_failures_are_told_and_the_exit_code_is_1(tiny, tmp_path):
@@ -74,7 +87,6 @@ def test_without_the_loan_data_the_rest_is_done_and_the_exit_code_is_0(tiny, tmp
     monkeypatch.setitem(_registry.REGISTRY, "broken", Entry("broken", "", jobs, lambda *_: []))
     monkeypatch.setenv("ROCOURSE_DATA", str(tmp_path / "nothing"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "nothing"))
-    monkeypatch.chdir(tmp_path)
     result = succeed("reproduce", "broken", "--out", tmp_path / "out", "--jobs=1")
     assert "left out: 3 jobs, since data set 'loan' was not found" in result.stderr
     assert "Jobs: 1 done, 0 found, 0 failed, 0 skipped, 3 left out." in result.stdout
@@ -88,6 +100,7 @@ def test_an_interrupted_run_says_that_what_was_done_is_kept(tiny, tmp_path, monk
     result = run("reproduce", "tiny", "--out", tmp_path, "--jobs=1")
     assert result.exit_code == 130
     assert "what was done is kept" in result.stderr
+    assert not list(tmp_path.glob("*.jsonl")), "nothing had been done"
 
 
 def test_quiet_prints_nothing(tiny, tmp_path):
@@ -97,14 +110,9 @@ def test_quiet_prints_nothing(tiny, tmp_path):
 @pytest.mark.parametrize("names", [("table-man",), ("methods", "table-main")], ids=" ".join)
 def test_a_wrong_name_is_refused_in_one_sentence(names):
     sentence = refused("reproduce", *names)
-    assert "table-main" in sentence and "robustness" in sentence
+    assert "table-main" in sentence and "table-robustness" in sentence
 
 
 @pytest.mark.parametrize("options", [(), ("all", "--scale=huge"), ("all", "--jobs=0")])
 def test_wrong_usage_exits_with_2(options):
     assert run("reproduce", *options).exit_code == 2
-
-
-def test_the_earlier_comparisons_are_still_there(tmp_path):
-    result = succeed("reproduce", "simulated", "--table", "--out", tmp_path)
-    assert "simulated shifts" in result.stdout

@@ -11,10 +11,11 @@ import pytest
 from rocourse import datasets
 from rocourse.artifacts import load
 from rocourse.errors import ConfigError, OutputError
-from rocourse.experiments import DEMO, PAPER, load_demo, options_for, run_demo
+from rocourse.experiments import DEMO, PAPER, options_for, run_demo
 from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
 from rocourse.experiments._demo import Trial, choose_samples
 from rocourse.methods import METHODS
+from rocourse.reports.demo import load_demo
 from rocourse.schema import Recourse
 
 SMALL = {

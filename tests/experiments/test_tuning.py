@@ -9,26 +9,21 @@ import pandas as pd
 import pytest
 from tests.applicants import TARGET, TINY, make_applicants, make_schema
 
-from rocourse.datasets import load
 from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
 from rocourse.evaluation import evaluate_model, split
 from rocourse.experiments import (
     SPACES,
     Choices,
-    Setting,
     Span,
     TuningResult,
     _trials,
-    _tuning,
     find_space,
     read_tuning,
     tune,
-    tune_setting,
     write_tuning,
 )
 from rocourse.experiments._trials import Problem, prepare, run_trials
 from rocourse.methods import METHODS, CounterNet
-from rocourse.schema import Schema
 
 FIXED = {
     name: TINY[name]
@@ -298,31 +293,6 @@ def test_choices_may_be_tuples(applicants, schema):
     result = tune(applicants, TARGET, "counternet", schema=schema, space=space, **options)
     assert result.best.parameters == {"generator_widths": (100,)}
     assert TuningResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
-
-
-def test_a_comparison_is_tuned_on_no_row_that_it_tests(result, tmp_path, monkeypatch):
-    seen = {}
-
-    def remember(frame, target, method, **options):
-        seen.update(frame=frame, method=method, **options)
-        return result
-
-    monkeypatch.setattr(_tuning, "tune", remember)
-    # What the method does not have is passed over.
-    setting = Setting("german", "german_credit", options={**FIXED, "norm": "l2"})
-    assert tune_setting(setting, "counternet", tmp_path, seeds=(0, 1), trials=7) is result
-    dataset = load("german_credit")
-    first = next(iter(dataset.subsets.values())).reset_index(drop=True)
-    tested = {i for seed in (0, 1) for i in split(first, dataset.target, seed=seed)[1].index}
-    assert set(seen["frame"].index) == set(first.index) - tested
-    assert (seen["method"], seen["trials"]) == ("counternet", 7)
-    assert isinstance(seen["schema"], Schema) and seen["fixed"] == FIXED
-    # What is stored is not computed again.
-    monkeypatch.setattr(_tuning, "tune", None)
-    assert tune_setting(setting, "counternet", tmp_path, seeds=(0, 1)) == result
-    assert [path.name for path in tmp_path.iterdir()] == ["german--counternet--0-1.json"]
-    with pytest.raises(ArtifactError, match="remove it to tune again"):
-        tune_setting(replace(setting, options={"epochs": 9}), "counternet", tmp_path, seeds=(0, 1))
 
 
 def test_repeats_are_means_over_cuts_of_the_rows(applicants, schema):

@@ -89,7 +89,7 @@ def audit(
             check_file_path(path, force=force)
     with _open(ledger) as book:
         from rocourse.console import audit_lines
-        from rocourse.evaluation import Auditor, render_audit
+        from rocourse.evaluation import Auditor
 
         auditors = [
             Auditor(load(path), digest=model_digest(path), at=moment, name=str(path), worst=worst)
@@ -100,6 +100,8 @@ def audit(
             reports = [auditor.report() for auditor in auditors]
             # Before the file of broken promises appears: it is both of them, or none.
             if html is not None:
+                from rocourse.reports import render_audit
+
                 page = render_audit(reports, ledger=book.name, required=require)
                 write_file(html, page.encode(), force=force)
     failed = [] if require is None else [r for r in reports if not r.meets(require)]

@@ -1,4 +1,4 @@
-"""`rocourse reproduce`: the paper's tables and figures, and the experiments of the docs."""
+"""`rocourse reproduce`: the paper's tables and figures, and comparisons of our own."""
 
 import os
 import sys
@@ -11,17 +11,16 @@ import typer
 from rocourse.console import INTERRUPTED, JobReport, Output, options
 
 if TYPE_CHECKING:
-    from rocourse.experiments.reproduction import Advance, Outcome, Section
+    from rocourse.experiments.reproduction import Advance, Outcome
+    from rocourse.reports import Section
 
 EXAMPLES = options.examples(
     "rocourse reproduce all",
     "rocourse reproduce table-main --scale paper --jobs 2",
     "rocourse reproduce fig-attack --report",
-    "rocourse reproduce methods --jobs 2",
+    "rocourse reproduce table-methods --jobs 2",
 )
 
-# Those whose results stand in the docs, from before the paper's tables had names.
-_COMPARISONS = ("methods", "robustness", "simulated")
 _SHOWN_SKIPS = 5
 
 
@@ -30,8 +29,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="all, or tables and figures such as table-main or fig-attack; or one of methods, "
-            "robustness and simulated.",
+            help="Tables and figures such as table-main or fig-attack; all stands for those of the "
+            "paper.",
         ),
     ],
     scale: Annotated[
@@ -43,7 +42,17 @@ def reproduce(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Directory of the results.  [default: runs/reproduce/SCALE, or docs/results/NAME]",
+            help="Directory of the packed results and of the report.  [default: "
+            "runs/reproduce/SCALE]",
+        ),
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            "--work",
+            metavar="DIR",
+            help="Directory of models and of results until they are packed.  [default: "
+            "runs/reproduce/SCALE]",
         ),
     ] = None,
     data: Annotated[
@@ -52,9 +61,7 @@ def reproduce(
     ] = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option(
-            "--variant", metavar="NAME", help="Run this method or variant only. Repeat for more."
-        ),
+        typer.Option("--variant", metavar="NAME", help="Run this method only. Repeat for more."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -69,15 +76,10 @@ def reproduce(
 ) -> None:
     """Reproduce tables and figures of the paper; what has been computed is kept."""
     output = Output(as_json=as_json, quiet=quiet)
-    if len(names) == 1 and names[0] in _COMPARISONS:
-        _compare(names[0], output, out, data or (), variant or (), jobs or 1, report)
-        return
     from rocourse.experiments.reproduction import (
         Outcome,
-        Store,
         find_entries,
         find_scale,
-        read_sections,
         write_report,
     )
     from rocourse.experiments.reproduction import reproduce as run
@@ -86,14 +88,15 @@ def reproduce(
     folder = out or Path("runs/reproduce") / scale
     outcome = Outcome()
     if report:
-        write_report(size, folder)
+        drawn = write_report(size, folder)
     else:
         try:
             with output.job_progress() as tell:
-                outcome = run(
+                outcome, drawn = run(
                     entries,
                     size,
                     folder,
+                    work=work,
                     workers=jobs or _cores(),
                     data=data or (),
                     methods=variant or (),
@@ -102,7 +105,8 @@ def reproduce(
         except KeyboardInterrupt as error:
             output.warn("interrupted: what was done is kept, and the same command goes on from it")
             raise typer.Exit(INTERRUPTED) from error
-    sections = read_sections(entries, size, Store(folder))
+    named = {entry.name for entry in entries}
+    sections = [section for section in drawn if section.name in named]
     output.emit(_record(sections, outcome))
     _show(output, sections, outcome, tables=len(entries) == 1)
     output.show(f"Report written to {folder / 'report.html'}")
@@ -123,7 +127,7 @@ def _show(
     output: Output, sections: Sequence["Section"], outcome: "Outcome", *, tables: bool
 ) -> None:
     for section in sections if tables else ():
-        output.show(section.entry.title, *([section.note] if section.note else []), "")
+        output.show(section.title, *([section.note] if section.note else []), "")
         for table in section.tables:
             output.show(f"{table.title}:", "", table.to_markdown(), "", table.note, "")
     for job in outcome.skipped[:_SHOWN_SKIPS]:
@@ -142,8 +146,8 @@ def _record(sections: Sequence["Section"], outcome: "Outcome") -> dict[str, obje
     return {
         "entries": [
             {
-                "name": section.entry.name,
-                "title": section.entry.title,
+                "name": section.name,
+                "title": section.title,
                 "jobs": {"done": section.done, "total": section.total},
                 "tables": [table.to_dict() for table in section.tables],
                 "figures": [picture.name for picture in section.pictures],
@@ -162,37 +166,3 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _compare(
-    name: str,
-    output: Output,
-    out: Path | None,
-    data: Sequence[str],
-    variant: Sequence[str],
-    jobs: int,
-    stored: bool,
-) -> None:
-    from rocourse.experiments import (
-        as_markdown,
-        comparison_rows,
-        find_comparison,
-        protocol_tables,
-        read_comparison,
-        run_comparison,
-    )
-
-    comparison = find_comparison(name, data, variant)
-    folder = out or Path("docs/results") / comparison.name
-    if stored:
-        cells = read_comparison(comparison, folder)
-    else:
-        with output.progress() as report:
-            cells = run_comparison(comparison, folder, jobs=jobs, on_progress=report)
-    output.emit([cell.to_dict() for cell in cells])
-    output.show(comparison.title, "")
-    if not comparison.full_tables:
-        output.show(as_markdown(comparison_rows(cells)))
-        return
-    for title, rows in protocol_tables(cells):
-        output.show(f"{title}:", "", as_markdown(rows), "")

@@ -5,7 +5,6 @@ Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is 
 
 from rocourse.evaluation._aggregate import Aggregate, Summary
 from rocourse.evaluation._audit import Auditor, audit
-from rocourse.evaluation._audit_page import draw_audits, render_audit
 from rocourse.evaluation._audit_report import AuditReport, BrokenPromise, Tally
 from rocourse.evaluation._metrics import (
     accuracy,
@@ -55,12 +54,10 @@ __all__ = [
     "auc",
     "audit",
     "constant_class",
-    "draw_audits",
     "evaluate_model",
     "fit_seed",
     "judge_subset",
     "proximity",
-    "render_audit",
     "robust_validity",
     "run_subsets",
     "select_rows",

@@ -19,7 +19,9 @@ from rocourse.artifacts import save, write_file
 from rocourse.errors import ConfigError
 from rocourse.evaluation import run_subsets, select_rows, split
 from rocourse.experiments._configs import DEMO, DEMO_HELD, Options, options_for
-from rocourse.experiments._demo_result import (
+from rocourse.experiments._folder import check_result_folder
+from rocourse.methods import METHODS, RecourseClassifier
+from rocourse.reports.demo import (
     CORRECTED,
     DEMO_PROTOCOLS,
     FORMAT,
@@ -29,10 +31,9 @@ from rocourse.experiments._demo_result import (
     DemoResult,
     MethodRun,
     SampleRecourse,
+    draw_demo,
+    load_demo,
 )
-from rocourse.experiments._folder import check_result_folder
-from rocourse.experiments._report import render_demo
-from rocourse.methods import METHODS, RecourseClassifier
 from rocourse.schema import Recourse, Schema
 
 Progress = Callable[[str, int, int], None]
@@ -257,3 +258,17 @@ def _versions() -> dict[str, str]:
 
 def _silent(label: str, done: int, total: int) -> None:
     pass
+
+
+def render_demo(out: Path) -> list[Path]:
+    """Draws the figures and the report of the result that is stored in the directory `out`.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        ArtifactError: If the stored result is missing, damaged or of another version.
+        OutputError: If a file cannot be written.
+    """
+    files = draw_demo(load_demo(out))
+    return [write_file(Path(out) / name, content, force=True) for name, content in files.items()]

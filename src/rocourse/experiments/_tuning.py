@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -13,13 +13,11 @@ import pandas as pd
 
 import rocourse
 from rocourse.artifacts import write_file
-from rocourse.datasets import load
-from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
+from rocourse.errors import ConfigError, DependencyError, TrainingError
 from rocourse.evaluation import PROTOCOLS, split
 from rocourse.experiments._spaces import Dimension, Space, Span, find_space
 from rocourse.experiments._trials import PREDICTOR, Labelled, Problem, prepare, run_trials
-from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
-from rocourse.experiments._variants import Setting
+from rocourse.experiments._tuning_result import TuningResult, TuningTrial
 from rocourse.methods import METHODS
 from rocourse.schema import Schema
 
@@ -167,65 +165,6 @@ def tune(
         versions=versions("scikit-learn", "optuna"),
         command=command,
     )
-
-
-def tune_setting(
-    setting: Setting,
-    method: str,
-    out: Path,
-    *,
-    seeds: Sequence[int],
-    fixed: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    command: str = "",
-    **options: Any,
-) -> TuningResult:
-    """Tunes a method for a data set of a comparison, or reads what is stored in `out`.
-
-    Only rows of the first subset are used, and none that is a test row of it under any of the
-    given seeds: what is reported for them later has not been seen.
-
-    Args:
-        setting: The data set, with the parameters that all variants share on it.
-        method: A name in `METHODS`.
-        out: A directory with one file `{setting}--{method}--{seeds}.json` for each.
-        seeds: The seeds of the comparison that the parameters are for.
-        fixed: Parameters of the method that are not varied, besides the setting's.
-        seed: That of the tuning.
-        command: What was run, for the record.
-        options: Others of `tune`.
-
-    Raises:
-        ArtifactError: If what is stored was made with other fixed parameters, or is no tuning.
-    """
-    path = out / f"{setting.name}--{method}--{'-'.join(map(str, seeds))}.json"
-    fixed = {**setting.options_for(method), **(fixed or {})}
-    if path.exists():
-        stored = read_tuning(path)
-        if stored.fixed != fixed:
-            raise ArtifactError(
-                f"Stored tuning {str(path)!r} must have been made with the fixed parameters "
-                f"{fixed}: got {dict(stored.fixed)}; remove it to tune again."
-            )
-        return stored
-    dataset = load(setting.dataset, subsets=setting.subsets, seed=seed)
-    first = next(iter(dataset.subsets.values())).reset_index(drop=True)
-    tests = (split(first, dataset.target, seed=tested)[1] for tested in seeds)
-    tested = {row for test in tests for row in test.index}
-    result = tune(
-        first.drop(index=sorted(tested)),
-        dataset.target,
-        method,
-        schema=dataset.schema,
-        fixed=fixed,
-        seed=seed,
-        data=setting.name,
-        command=command,
-        **options,
-    )
-    # Another process may have come first, with the same result.
-    write_tuning(result, path, force=True)
-    return result
 
 
 def write_tuning(result: TuningResult, path: Path, *, force: bool = False) -> None:

@@ -4,13 +4,12 @@ import random
 
 import pytest
 
-from rocourse.experiments import PAPER
-from rocourse.experiments._figures import to_png
-from rocourse.experiments._theme import DARK, LIGHT
-from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
-from rocourse.experiments.reproduction._frontier_figures import efficient, frontier_at
-from rocourse.experiments.reproduction._parts import difference, grouped, spread
+from rocourse.experiments import PAPER, TuningResult, TuningTrial
+from rocourse.experiments.reproduction import REGISTRY, SCALES, Store, write_report
 from rocourse.methods import METHODS
+from rocourse.reports import Picture, Table
+from rocourse.reports._images import to_png
+from rocourse.reports._theme import DARK, LIGHT
 
 QUICK = SCALES["quick"]
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")
@@ -26,6 +25,26 @@ def made_up(job):
     if job.kind == "sample":
         changes = ["income: from 3 to 5"]
         return {"applicants": [{"changes": changes, "proximity": draw(), "valid": True}] * 4}
+    if job.kind == "tune":
+        return made_up_tuning(job, draw())
+    if job.kind in ("shifted-choice", "judged-choice"):
+        names = ("robust_validity", "spread", "proximity", "accuracy")
+        return {name: draw() for name in names}
+    if job.kind == "folds":
+        names = ("accuracy", "auc", "gain", "standard_error")
+        return {
+            "trials": [
+                {"name": title} | {name: draw() for name in names}
+                for title in job.inputs["candidates"]
+            ]
+        }
+    if job.kind == "inliers":
+        return {
+            "shares": [
+                {"threshold": str(threshold), "recourses": draw(), "test_rows": draw()}
+                for threshold in job.inputs["thresholds"]
+            ]
+        }
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
@@ -59,6 +78,31 @@ def made_up(job):
         },
     }
     return {"target": "y", "test_size": 0.25, "subset": subset}
+
+
+def made_up_tuning(job, score):
+    """A search with one trial."""
+    trial = TuningTrial(0, {"lambda_3": score}, score, {}, 1.0)
+    return TuningResult(
+        method=job.inputs["method"],
+        data=job.inputs["dataset"],
+        target="y",
+        protocol="all",
+        price=job.inputs["price"],
+        seed=job.inputs["seed"],
+        validation_share=0.25,
+        repeats=1,
+        fit_rows=6,
+        validation_rows=2,
+        base_accuracy=0.5,
+        judge_accuracies=(0.5,),
+        constant_judges=0,
+        fixed=job.inputs["options"],
+        space={},
+        trials=(trial,),
+        versions={},
+        command="",
+    ).to_dict()
 
 
 def results_of(entry, scale=QUICK, keep=lambda job: True):
@@ -190,11 +234,6 @@ def test_report_of_all_entries_links_every_figure(tmp_path):
     assert "data:image/svg+xml;base64," in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_points_that_another_beats_are_told_apart():
-    points = [(1.0, 0.5), (2.0, 0.9), (2.5, 0.9), (3.0, 1.0), (4.0, 0.2)]
-    assert efficient(points) == [True, True, False, True, False]
-
-
 def test_points_of_others_that_ours_beat_are_counted():
     entry = REGISTRY["fig-pareto"]
     results = results_of(entry)
@@ -209,17 +248,3 @@ def test_points_of_others_that_ours_beat_are_counted():
     for data, _, points, below, outdone in table.rows:
         assert int(points) >= 2
         assert below == outdone == (points if data == "Loan" else "0")
-
-
-def test_between_two_points_a_frontier_is_a_line():
-    points = [(1.0, 0.5), (3.0, 0.9), (2.0, 0.4)]
-    assert frontier_at(points, 2.0) == pytest.approx(0.7), "the third point is none of it"
-    assert frontier_at(points, 9.0) == 0.9
-    assert frontier_at(points, 0.5) == frontier_at([], 1.0) == float("-inf")
-
-
-def test_figures_are_shown_with_signs_and_spreads():
-    assert difference(0.5, 0.75) == "−0.250" and difference(0.75, 0.5) == "+0.250"
-    assert difference(None, 0.5) == spread(None, 0.1) == "–"
-    assert spread(0.5, 0.1, None) == "0.500 ± 0.100"
-    assert grouped(("", ("a",)), ("b", ("c", "d"))) == (("", "a"), ("b", "c"), ("b", "d"))

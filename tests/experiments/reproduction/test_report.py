@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
-from tests.experiments.test_report import Page
+from tests.reports.demo.test_page import Page
 
 from rocourse.experiments.reproduction import (
     SCALES,
@@ -22,21 +22,26 @@ QUICK = SCALES["quick"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    reproduce([ENTRY], QUICK, out, registry=REGISTRY)
+    reproduce([ENTRY], QUICK, out, work=out / "work", registry=REGISTRY)
     return out
 
 
 def test_report_is_redrawn_from_json_without_models_or_training(folder, tmp_path, monkeypatch):
-    shutil.copytree(folder / "jobs", tmp_path / "jobs")
+    shutil.copy(folder / "tiny.jsonl", tmp_path)
     monkeypatch.setitem(METHODS, "counternet", None)
-    files = write_report(QUICK, tmp_path, registry=REGISTRY)
-    assert [path.name for path in files] == ["report.md", "report.html"]
+    (section,) = write_report(QUICK, tmp_path, registry=REGISTRY)
+    assert (section.done, section.total) == (4, 4)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "report.html",
+        "report.md",
+        "tiny.jsonl",
+    ]
     for name in ("report.md", "report.html"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
 def test_report_has_an_index_and_every_table(folder):
-    result = collect(CELL, Store(folder).results(seed_by_seed([CELL])))
+    result = collect(CELL, Store(folder, folder).results(seed_by_seed([CELL])))
     mean = result.summary().protocols["all"]["robust_validity"].mean
     page = Page((folder / "report.html").read_text("utf-8"))
     assert {"href": "#tiny"} in page.named("a")
@@ -54,5 +59,5 @@ def test_report_without_results_says_so(tmp_path):
 
 def test_run_can_be_cut_down_to_data_sets_and_methods(tmp_path):
     for cut in ({"data": ["loan"]}, {"methods": ["roar"]}):
-        outcome = reproduce([ENTRY], QUICK, tmp_path, registry=REGISTRY, **cut)
+        outcome, _ = reproduce([ENTRY], QUICK, tmp_path, work=tmp_path, registry=REGISTRY, **cut)
         assert (outcome.done, outcome.stored) == (0, 0)

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from rocourse.experiments.reproduction import Cell, Entry, Source, Table, collect, seed_by_seed
-from rocourse.experiments.reproduction._parts import grouped, shown
-from rocourse.experiments.reproduction._results import measure
+from rocourse.experiments.reproduction import Cell, Entry, Source, seed_by_seed
+from rocourse.experiments.reproduction._results import measured
+from rocourse.reports import Table
+from rocourse.reports._parts import grouped, shown
 
 OPTIONS = {
     "encoder_widths": (8, 4),
@@ -17,10 +18,10 @@ CELL = Cell(Source("simulated_label", ("D1", "D2"), rows=120), "counternet", OPT
 
 
 def render(scale, results):
-    result = collect(CELL, results)
-    row = [CELL.method]
+    line = measured(CELL, results)
+    row = [line.method]
     for name in ("validity", "robust_validity"):
-        row.append(shown(measure(result, name)[0].mean))
+        row.append(shown(line.measure(name)[0].mean))
     columns = grouped(("", ("method",)), ("share", ("validity", "robust validity")))
     return [Table("A tiny table", columns, (tuple(row),), "A note.")]
 

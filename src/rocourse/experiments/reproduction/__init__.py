@@ -5,12 +5,10 @@ their results to tables and pictures. Jobs are told apart by a digest of their i
 entries share them, an interrupted run goes on where it was, and nothing is computed twice.
 """
 
-from rocourse.experiments.reproduction._jobs import Cell, Job, Source, seed_by_seed
-from rocourse.experiments.reproduction._parts import Part, Picture, Table
+from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source, seed_by_seed
 from rocourse.experiments.reproduction._registry import ALL, REGISTRY, Entry, find_entries
-from rocourse.experiments.reproduction._report import Section, read_sections, write_report
 from rocourse.experiments.reproduction._results import Results, collect
-from rocourse.experiments.reproduction._run import reproduce
+from rocourse.experiments.reproduction._run import reproduce, write_report
 from rocourse.experiments.reproduction._scales import SCALES, Scale, Setting, find_scale
 from rocourse.experiments.reproduction._schedule import Advance, Outcome, run_jobs
 from rocourse.experiments.reproduction._store import Store
@@ -24,19 +22,15 @@ __all__ = [
     "Entry",
     "Job",
     "Outcome",
-    "Part",
-    "Picture",
     "Results",
     "Scale",
-    "Section",
+    "Search",
     "Setting",
     "Source",
     "Store",
-    "Table",
     "collect",
     "find_entries",
     "find_scale",
-    "read_sections",
     "reproduce",
     "run_jobs",
     "seed_by_seed",

@@ -1,23 +1,17 @@
-"""Figures of the attacker: how much of the advice survives it, by its steps T and its radius E."""
+"""Which attacks on trained models the figures ask for, and what of their results they show."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from rocourse.evaluation import Aggregate
-from rocourse.experiments._paper import PAPER_ATTACKED_VALIDITY
-from rocourse.experiments._theme import Theme
-from rocourse.experiments.reproduction._axes import Line, add_legend, draw_line, dress, new_figure
 from rocourse.experiments.reproduction._jobs import Cell, Job
-from rocourse.experiments.reproduction._names import method_title
-from rocourse.experiments.reproduction._parts import Part, Picture, Table, grouped, shown
 from rocourse.experiments.reproduction._results import Results
 from rocourse.experiments.reproduction._scales import L2_EPSILON, Scale
+from rocourse.reports import ATTACK_MEASURES, Attacked, Part, Sweep, attack_parts
 
-_METHODS = ("counternet", "rocoursenet")
+Jobs = Callable[[Scale], list[Job]]
+Render = Callable[[Scale, Results], list[Part]]
 
 
 @dataclass(frozen=True)
@@ -45,8 +39,8 @@ L2_ATTACKERS = (Attacker("Adam, η = 0.003, ℓ2 ball", {**ATTACKERS[0].options,
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """A panel: attackers whose one option is varied.
+class Panel:
+    """Attackers whose one option is varied.
 
     Attributes:
         title: What the panel shows.
@@ -63,15 +57,15 @@ class Sweep:
     fixed: Mapping[str, Any]
 
 
-SWEEPS = (
-    Sweep(
+PANELS = (
+    Panel(
         "By the attacker's steps, E = 0.1",
         "T",
         "attack_steps",
         lambda scale: scale.attack_steps,
         {"epsilon": 0.1},
     ),
-    Sweep(
+    Panel(
         "By the largest shift, T = 15",
         "E",
         "epsilon",
@@ -79,9 +73,8 @@ SWEEPS = (
         {"attack_steps": 15},
     ),
 )
-
-L2_SWEEPS = (
-    Sweep(
+L2_PANELS = (
+    Panel(
         f"By the steps of an ℓ2 attacker, E = {L2_EPSILON:g}",
         "T",
         "attack_steps",
@@ -91,153 +84,76 @@ L2_SWEEPS = (
 )
 
 
-def attack_jobs(
-    attackers: Sequence[Attacker], sweeps: Sequence[Sweep]
-) -> Callable[[Scale], list[Job]]:
-    """The attacks on all models of all cells."""
+def attack_jobs(attackers: Sequence[Attacker], panels: Sequence[Panel]) -> Jobs:
+    """The attacks on all models of CounterNet and RoCourseNet."""
+    return lambda scale: [
+        job
+        for cell in _attacked(scale)
+        for attacker in attackers
+        for panel in panels
+        for value in panel.values(scale)
+        for run in _attacks(scale, cell, attacker, panel, value)
+        for job in run
+    ]
 
-    def jobs(scale: Scale) -> list[Job]:
-        return [
-            job
-            for cell in _cells(scale)
-            for attacker in attackers
-            for sweep in sweeps
-            for value in sweep.values(scale)
-            for run in _runs(scale, cell, attacker, sweep, value)
-            for job in run
+
+def show_attacks(
+    name: str,
+    title: str,
+    attackers: Sequence[Attacker],
+    panels: Sequence[Panel],
+    *,
+    beside_paper: bool,
+) -> Render:
+    """How much of the advice survives."""
+
+    def render(scale: Scale, results: Results) -> list[Part]:
+        sweeps = [
+            Sweep(
+                panel.title,
+                panel.symbol,
+                panel.values(scale),
+                [
+                    Attacked(
+                        cell.method,
+                        attacker.title,
+                        [
+                            _measure(_attacks(scale, cell, attacker, panel, value), results)
+                            for value in panel.values(scale)
+                        ],
+                        attacker.dashes,
+                    )
+                    for cell in _attacked(scale)
+                    for attacker in attackers
+                ],
+                steps=panel.option == "attack_steps",
+            )
+            for panel in panels
         ]
+        return attack_parts(name, title, sweeps, beside_paper=beside_paper)
 
-    return jobs
-
-
-def _cells(scale: Scale) -> list[Cell]:
-    return [scale.settings["loan"].cell(method) for method in _METHODS]
+    return render
 
 
-def _runs(
-    scale: Scale, cell: Cell, attacker: Attacker, sweep: Sweep, value: float
+def _attacked(scale: Scale) -> list[Cell]:
+    return [scale.settings["loan"].cell(method) for method in ("counternet", "rocoursenet")]
+
+
+def _attacks(
+    scale: Scale, cell: Cell, attacker: Attacker, panel: Panel, value: float
 ) -> list[list[Job]]:
     """The attacks on the models of one cell, by seed."""
-    options = {**sweep.fixed, **attacker.options, sweep.option: value}
+    options = {**panel.fixed, **attacker.options, panel.option: value}
     return [
         [cell.attack(subset, seed, options, scale.attacked_rows) for subset in cell.source.subsets]
         for seed in cell.seeds
     ]
 
 
-def measure_attack(runs: Sequence[Sequence[Job]], results: Results, name: str) -> Aggregate:
-    """A measure of attacks over seeds, of its mean over subsets; seeds with gaps are left out."""
-    means = []
-    for run in runs:
-        found = [results[job][name] for job in run if job in results]
-        if len(found) == len(run):
-            means.append(Aggregate.of(found).mean)
-    return Aggregate.of(means)
-
-
-def attack_parts(
-    name: str, title: str, attackers: Sequence[Attacker], sweeps: Sequence[Sweep]
-) -> Callable[[Scale, Results], list[Part]]:
-    """A panel a sweep, and the numbers behind them."""
-
-    def render(scale: Scale, results: Results) -> list[Part]:
-        table = _table(scale, results, attackers, sweeps)
-        if not table.rows:
-            return []
-        picture = Picture(
-            name,
-            title,
-            partial(_draw, scale, results, attackers, sweeps),
-            description=f"{title}: one line a method and attacker.",
-            note=(
-                "The share of recourses that the model still honours after the attack, on its own "
-                "test rows, batch by batch as in training."
-            ),
-        )
-        return [picture, table]
-
-    return render
-
-
-def _draw(
-    scale: Scale,
-    results: Results,
-    attackers: Sequence[Attacker],
-    sweeps: Sequence[Sweep],
-    theme: Theme,
-) -> Figure:
-    figure, panels = new_figure(1, len(sweeps))
-    for axes, sweep in zip(panels, sweeps, strict=True):
-        for cell in _cells(scale):
-            for attacker in attackers:
-                found = [
-                    measure_attack(
-                        _runs(scale, cell, attacker, sweep, value), results, "robust_validity"
-                    )
-                    for value in sweep.values(scale)
-                ]
-                title = method_title(cell)
-                line = Line(
-                    f"{title}, {attacker.title}" if len(attackers) > 1 else title,
-                    cell.method,
-                    sweep.values(scale),
-                    [aggregate.mean for aggregate in found],
-                    [aggregate.std for aggregate in found],
-                    attacker.dashes,
-                )
-                draw_line(axes, line, theme)
-        steps, _, share = PAPER_ATTACKED_VALIDITY
-        if sweep.option == "attack_steps" and attackers is ATTACKERS:
-            axes.plot(
-                steps,
-                share,
-                marker="x",
-                markersize=8,
-                markeredgewidth=2,
-                linestyle="none",
-                color=theme.method_color("counternet"),
-                label="CounterNet in the paper",
-            )
-        dress(
-            axes,
-            theme,
-            title=sweep.title,
-            xlabel=sweep.symbol,
-            ylabel="recourses that survive",
-            share=True,
-            ticks=sweep.values(scale),
-            ratios=sweep.option == "epsilon",
-        )
-    add_legend(figure, panels, theme)
-    return figure
-
-
-def _table(
-    scale: Scale, results: Results, attackers: Sequence[Attacker], sweeps: Sequence[Sweep]
-) -> Table:
-    rows = []
-    for sweep in sweeps:
-        for attacker in attackers:
-            for value in sweep.values(scale):
-                figures = [
-                    measure_attack(_runs(scale, cell, attacker, sweep, value), results, name).mean
-                    for cell in _cells(scale)
-                    for name in ("validity", "robust_validity", "attacked_accuracy")
-                ]
-                if any(figure is not None for figure in figures):
-                    varied = f"{sweep.symbol} = {value:g}"
-                    rows.append((varied, attacker.title, *map(shown, figures)))
-    columns = grouped(
-        ("", ("varied", "attacker")),
-        *(
-            (method_title(cell), ("validity", "robust validity", "accuracy after"))
-            for cell in _cells(scale)
-        ),
-    )
-    steps, epsilon, share = PAPER_ATTACKED_VALIDITY
-    note = (
-        f"The paper: at T = {steps}, E = {epsilon:g} the robust validity of CounterNet falls to "
-        f"{share:.3f} from a validity of 0.998, and RoCourseNet is about 28% above it; at E = 0.5 "
-        "about 10%."
-    )
-    return Table("Under attack", columns, tuple(rows), note if attackers is ATTACKERS else "")
+def _measure(runs: Sequence[Sequence[Job]], results: Results) -> dict[str, Aggregate]:
+    """Measures of attacks over seeds, of means over subsets; seeds with gaps are left out."""
+    whole = [run for run in runs if all(job in results for job in run)]
+    return {
+        name: Aggregate.of(Aggregate.of(results[job][name] for job in run).mean for run in whole)
+        for name in ATTACK_MEASURES
+    }

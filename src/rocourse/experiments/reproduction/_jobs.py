@@ -27,7 +27,8 @@ class Job:
     Attributes:
         kind: What is done; see `KINDS` in `_work.py`.
         inputs: Everything that the result depends on, as JSON-able values.
-        needs: The fits whose models have to be on disk before it can start.
+        needs: The fits whose models have to be on disk before it can start, and the searches for
+            parameters whose results have to be.
     """
 
     kind: str
@@ -94,6 +95,43 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Search:
+    """A search for parameters, on rows of the first subset that no reported seed tests on.
+
+    Attributes:
+        method: Whose parameters.
+        options: Parameters that are not varied.
+        trials: How many sets of parameters to try.
+        price: What a unit of proximity costs.
+        once: Whether one search serves all seeds, on rows that none of them tests on, or each seed
+            has its own. Once is for large sets: of a small one, five seeds leave too few rows.
+        after: A search before it whose result is not varied either.
+    """
+
+    method: str
+    options: Mapping[str, Any]
+    trials: int
+    price: float
+    once: bool = False
+    after: "Search | None" = None
+
+    def job(self, source: Source, seed: int, seeds: Sequence[int]) -> Job:
+        """The search for one of the seeds of a cell."""
+        inputs = {
+            **source.inputs(source.subsets[0], 0 if self.once else seed),
+            "method": self.method,
+            "options": self.options,
+            "trials": self.trials,
+            "price": self.price,
+            "tested": seeds if self.once else (seed,),
+        }
+        if self.after is None:
+            return Job("tune", inputs)
+        before = self.after.job(source, seed, seeds)
+        return Job("tune", {**inputs, "after": before.name}, (before,))
+
+
+@dataclass(frozen=True)
 class Cell:
     """One method on one data set: k models a seed, each judging the recourses of all others.
 
@@ -103,6 +141,7 @@ class Cell:
         options: Its parameters, where they differ from the defaults.
         seeds: Those of the runs.
         title: What tables and figures call it, if not by its method.
+        searches: For further parameters; a later one wins.
     """
 
     source: Source
@@ -110,13 +149,23 @@ class Cell:
     options: Mapping[str, Any]
     seeds: tuple[int, ...]
     title: str = ""
+    searches: tuple[Search, ...] = ()
+
+    def tunes(self, seed: int) -> tuple[Job, ...]:
+        """The searches for the parameters of a seed."""
+        return tuple(search.job(self.source, seed, self.seeds) for search in self.searches)
 
     def fit(self, subset: str, seed: int) -> Job:
         """Fits the model of one subset. It does not depend on which other subsets take part."""
-        return Job(
-            "fit",
-            {**self.source.inputs(subset, seed), "method": self.method, "options": self.options},
-        )
+        inputs = {
+            **self.source.inputs(subset, seed),
+            "method": self.method,
+            "options": self.options,
+        }
+        tunes = self.tunes(seed)
+        if tunes:
+            inputs["tuned"] = [tune.name for tune in tunes]
+        return Job("fit", inputs, tunes)
 
     def fits(self, seed: int) -> tuple[Job, ...]:
         """The fits of all subsets."""
@@ -176,6 +225,15 @@ def seed_by_seed(cells: Sequence[Cell]) -> list[Job]:
     return [
         job for seed in seeds for cell in cells if seed in cell.seeds for job in cell.judges(seed)
     ]
+
+
+def as_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as estimators have them, from the inputs of a job: JSON has no tuples."""
+    return {name: _hashable(value) for name, value in options.items()}
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

@@ -4,54 +4,57 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rocourse.errors import ConfigError
-from rocourse.experiments._variants import COMPARISONS
 from rocourse.experiments.reproduction._attack_figures import (
     ATTACKERS,
     L2_ATTACKERS,
-    L2_SWEEPS,
-    SWEEPS,
+    L2_PANELS,
+    PANELS,
     attack_jobs,
-    attack_parts,
+    show_attacks,
 )
-from rocourse.experiments.reproduction._curve_figure import curve_jobs, curve_parts
-from rocourse.experiments.reproduction._frontier_figures import (
-    pareto_jobs,
-    pareto_parts,
-    size_jobs,
-    size_parts,
-)
-from rocourse.experiments.reproduction._jobs import Job
-from rocourse.experiments.reproduction._matrix_figure import matrix_jobs, matrix_parts
-from rocourse.experiments.reproduction._model_tables import (
-    predictive_jobs,
-    predictive_tables,
-    time_jobs,
-    time_tables,
-)
-from rocourse.experiments.reproduction._oracle_table import oracle_jobs, oracle_tables
-from rocourse.experiments.reproduction._parameter_figures import (
+from rocourse.experiments.reproduction._candidates import choice_jobs
+from rocourse.experiments.reproduction._comparisons import method_cells, tuning_jobs
+from rocourse.experiments.reproduction._figures import (
     CONSTANT,
     EPSILONS,
     L2_STEPS,
     LINEAR,
     LINF_STEPS,
     STEPS,
-    Series,
-    series_jobs,
-    series_parts,
+    Varied,
+    curve_jobs,
+    matrix_jobs,
+    pareto_jobs,
+    show_curves,
+    show_matrices,
+    show_pareto,
+    show_sizes,
+    show_varied,
+    size_jobs,
+    varied_jobs,
 )
-from rocourse.experiments.reproduction._parts import Part
-from rocourse.experiments.reproduction._plausibility_tables import (
-    plausible_jobs,
-    plausible_tables,
-)
-from rocourse.experiments.reproduction._recourse_tables import (
-    cells_of,
-    judgements,
-    recourse_tables,
-)
+from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._results import Results
 from rocourse.experiments.reproduction._scales import Scale
+from rocourse.experiments.reproduction._tables import (
+    cells_of,
+    judged,
+    oracle_jobs,
+    plausible_jobs,
+    predictors,
+    recourses,
+    robustness_jobs,
+    show_choices,
+    show_methods,
+    show_oracle,
+    show_plausibility,
+    show_predictions,
+    show_robustness,
+    show_searches,
+    show_times,
+    timed,
+)
+from rocourse.reports import Part
 
 ALL = "all"
 
@@ -69,6 +72,8 @@ class Entry:
         jobs: What has to be done for it at a scale.
         render: Its tables and pictures, from the results that there are.
         note: What is smaller than in the paper at a scale, or else to be known.
+        ours: Whether it compares what the paper does not, in settings of our own. It is done when
+            it is named, not by `all`.
     """
 
     name: str
@@ -76,11 +81,12 @@ class Entry:
     jobs: Jobs
     render: Render
     note: Callable[[Scale], str] = lambda scale: ""
+    ours: bool = False
 
 
 def _recourses(name: str, title: str, methods: Sequence[str], datasets: Sequence[str]) -> Entry:
     cells = cells_of(methods, datasets)
-    return Entry(name, title, judgements(cells), recourse_tables(cells))
+    return Entry(name, title, judged(cells), recourses(cells))
 
 
 def _parameters_note(scale: Scale) -> str:
@@ -91,13 +97,9 @@ def _attack_note(scale: Scale) -> str:
     return f"At most {scale.attacked_rows:,} test rows of each subset are attacked."
 
 
-def _varied(name: str, title: str, symbol: str, *series: Series) -> Entry:
+def _varied(name: str, title: str, symbol: str, *lines: Varied) -> Entry:
     return Entry(
-        name,
-        title,
-        series_jobs(*series),
-        series_parts(name, title, symbol, *series),
-        _parameters_note,
+        name, title, varied_jobs(*lines), show_varied(name, title, symbol, *lines), _parameters_note
     )
 
 
@@ -135,29 +137,53 @@ _ENTRIES = (
         ("rocoursenet",),
         ("simulated_covariate", "simulated_label"),
     ),
-    Entry("table-predictive", "Predictive performance", predictive_jobs, predictive_tables),
-    Entry("table-time", "Time to train and to give a recourse", time_jobs, time_tables),
-    Entry("table-plausibility", "Whether advice looks real", plausible_jobs, plausible_tables),
-    Entry("oracle", "What could be had if the future were known", oracle_jobs, oracle_tables),
-    Entry("fig-pareto", "What validity costs", pareto_jobs, pareto_parts, _parameters_note),
+    Entry("table-predictive", "Predictive performance", judged(predictors), show_predictions),
+    Entry("table-time", "Time to train and to give a recourse", judged(timed), show_times),
+    Entry("table-plausibility", "Whether advice looks real", plausible_jobs, show_plausibility),
+    Entry("oracle", "What could be had if the future were known", oracle_jobs, show_oracle),
+    Entry("fig-pareto", "What validity costs", pareto_jobs, show_pareto, _parameters_note),
     Entry(
         "fig-attack",
         "The attacker against trained models",
-        attack_jobs(ATTACKERS, SWEEPS),
-        attack_parts("fig-attack", "The attacker against trained models", ATTACKERS, SWEEPS),
+        attack_jobs(ATTACKERS, PANELS),
+        show_attacks(
+            "fig-attack",
+            "The attacker against trained models",
+            ATTACKERS,
+            PANELS,
+            beside_paper=True,
+        ),
         _attack_note,
     ),
     _varied("fig-steps", "Training with more of the attacker's steps T", "T", STEPS),
     _varied("fig-eps", "Training with a larger shift E", "E", EPSILONS),
     _joined(
         _varied("fig-l2", "ℓ∞ and ℓ2 balls", "T", LINF_STEPS, L2_STEPS),
-        attack_jobs(L2_ATTACKERS, L2_SWEEPS),
-        attack_parts("fig-l2-attack", "An ℓ2 attacker", L2_ATTACKERS, L2_SWEEPS),
+        attack_jobs(L2_ATTACKERS, L2_PANELS),
+        show_attacks(
+            "fig-l2-attack", "An ℓ2 attacker", L2_ATTACKERS, L2_PANELS, beside_paper=False
+        ),
     ),
     _varied("fig-scheduler", "Linear and constant ε", "E", LINEAR, CONSTANT),
-    Entry("fig-data-size", "Fewer training rows", size_jobs, size_parts, _parameters_note),
-    Entry("fig-matrix", "Who honours whose advice", matrix_jobs, matrix_parts),
-    Entry("fig-curves", "Losses and robust validity by epoch", curve_jobs, curve_parts),
+    Entry("fig-data-size", "Fewer training rows", size_jobs, show_sizes, _parameters_note),
+    Entry("fig-matrix", "Who honours whose advice", matrix_jobs, show_matrices),
+    Entry("fig-curves", "Losses and robust validity by epoch", curve_jobs, show_curves),
+    Entry(
+        "table-robustness",
+        "RoCourseNet beside CounterNet in many configurations",
+        robustness_jobs,
+        show_robustness,
+        ours=True,
+    ),
+    Entry(
+        "table-methods",
+        "Every method, with parameters tuned on validation rows",
+        judged(method_cells),
+        show_methods,
+        ours=True,
+    ),
+    Entry("table-tuning", "Parameters that were chosen", tuning_jobs, show_searches, ours=True),
+    Entry("table-choices", "Settings of RoCoursePanel", choice_jobs, show_choices, ours=True),
 )
 
 REGISTRY: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
@@ -165,11 +191,15 @@ REGISTRY: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 
 def find_entries(names: Sequence[str]) -> list[Entry]:
-    """The entries of some names, `all` being all of them, in the order of the report."""
+    """The entries of some names, `all` being all of the paper's, in the order of the report."""
     for name in names:
         if name != ALL and name not in REGISTRY:
             raise ConfigError(
-                f"The experiment must be one of {', '.join((*REGISTRY, ALL))}, or alone one of "
-                f"{', '.join(COMPARISONS)}: got {name!r}; name one of them."
+                f"The experiment must be one of {', '.join((*REGISTRY, ALL))}: got {name!r}; name "
+                "one of them."
             )
-    return [entry for entry in REGISTRY.values() if ALL in names or entry.name in names]
+    return [
+        entry
+        for entry in REGISTRY.values()
+        if entry.name in names or (ALL in names and not entry.ours)
+    ]

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rocourse.evaluation import Aggregate, SeedsResult, SubsetResult, SubsetsResult
+from rocourse.evaluation import SeedsResult, SubsetResult, SubsetsResult
 from rocourse.experiments.reproduction._jobs import Cell, Job
+from rocourse.reports import Measured
 
 Results = Mapping[Job, dict[str, Any]]
 """What jobs came to; jobs without a result are not in it."""
@@ -37,21 +38,25 @@ def _run(seed: int, records: Sequence[Mapping[str, Any]]) -> SubsetsResult:
     )
 
 
-def measure(
-    result: SeedsResult | None, metric: str, protocol: str = "all"
-) -> tuple[Aggregate, Aggregate]:
-    """A measure over seeds (of the means over subsets), and over subsets as in the paper."""
-    if result is None:
-        return Aggregate.of(()), Aggregate.of(())
-    values = [run.values(metric, protocol) for run in result.runs]
-    over_seeds = Aggregate.of(Aggregate.of(run.values()).mean for run in values)
-    over_subsets = Aggregate.of(
-        Aggregate.of(run[name] for run in values).mean for name in result.names
+def measured(
+    cell: Cell,
+    results: Results,
+    jobs: Callable[[Cell, int], Sequence[Job]] = Cell.judges,
+    title: str = "",
+) -> Measured:
+    """A cell as tables and figures take it.
+
+    Args:
+        cell: Which.
+        results: Of all jobs.
+        jobs: The judgements of a cell for a seed.
+        title: What to call it, if not by the cell's title.
+    """
+    return Measured(
+        cell.source.dataset,
+        cell.method,
+        cell.source.subsets,
+        len(cell.seeds),
+        collect(cell, results, jobs),
+        title or cell.title,
     )
-    return over_seeds, over_subsets
-
-
-def seeds_text(cell: Cell, result: SeedsResult | None) -> str:
-    """How many of a cell's seeds there are."""
-    found = 0 if result is None else len(result.seeds)
-    return str(found) if found == len(cell.seeds) else f"{found} of {len(cell.seeds)}"

@@ -25,17 +25,30 @@ class Rows(NamedTuple):
 
 def read_rows(inputs: Mapping[str, Any]) -> Rows:
     """The rows that a job's inputs name; see `Source`."""
-    subset, seed = inputs["subset"], inputs["seed"]
-    dataset = _load(inputs["dataset"], subset, seed)
-    frame, target = dataset.subsets[subset], dataset.target
-    most = inputs.get("rows")
-    if most is not None and most < len(frame):
-        frame = frame.sample(n=most, random_state=seed).sort_index()
+    schema, target, frame = _read_subset(inputs)
+    seed = inputs["seed"]
     train, test = split(frame, target, seed=seed)
     fraction = inputs.get("fraction", 1.0)
     if fraction < 1.0:
         train, _ = split(train, target, seed=seed, test_size=1.0 - fraction)
-    return Rows(dataset.schema, target, train, test)
+    return Rows(schema, target, train, test)
+
+
+def read_untested_rows(inputs: Mapping[str, Any]) -> tuple[Schema, str, pd.DataFrame]:
+    """Schema, label column, and the rows that none of the seeds `tested` tests on."""
+    schema, target, frame = _read_subset(inputs)
+    tests = (read_rows({**inputs, "seed": seed}).test for seed in inputs["tested"])
+    tested = frame.index.isin([row for test in tests for row in test.index])
+    return schema, target, frame[~tested]
+
+
+def _read_subset(inputs: Mapping[str, Any]) -> tuple[Schema, str, pd.DataFrame]:
+    subset, seed = inputs["subset"], inputs["seed"]
+    dataset = _load(inputs["dataset"], subset, seed)
+    frame, most = dataset.subsets[subset], inputs.get("rows")
+    if most is not None and most < len(frame):
+        frame = frame.sample(n=most, random_state=seed).sort_index()
+    return dataset.schema, dataset.target, frame
 
 
 @lru_cache(maxsize=_SUBSETS_AT_HAND)

@@ -65,7 +65,7 @@ def run_jobs(
     workers: int = 1,
     on_advance: OnAdvance | None = None,
 ) -> Outcome:
-    """Does those of the jobs that have no result yet, and the fits whose models they need.
+    """Does those of the jobs that have no result yet, and what they need.
 
     Args:
         wanted: The jobs, most urgent first.
@@ -95,13 +95,17 @@ def run_jobs(
 
 
 def _with_needs(jobs: Sequence[Job], store: Store) -> list[Job]:
-    """The jobs, each after the fits whose models it needs and that are not there."""
+    """The jobs, each after what it needs and is not there."""
     ordered: dict[Job, None] = {}
-    for job in jobs:
+
+    def add(job: Job) -> None:
         for need in job.needs:
-            if not store.has_model(need):
-                ordered.setdefault(need)
+            if need not in ordered and not store.serves(need):
+                add(need)
         ordered.setdefault(job)
+
+    for job in jobs:
+        add(job)
     return list(ordered)
 
 
@@ -164,10 +168,7 @@ class _Plan:
             self._ready = deque(sorted((*self._ready, *freed), key=self._order.__getitem__))
             return
         self.failed[job] = error
-        for other in self._waiting[job]:
-            if other in self._left:
-                del self._left[other]
-                self.skipped.append(other)
+        self._skip(self._waiting[job])
 
     def advance(self, workers: int, job: Job | None = None, error: str | None = None) -> Advance:
         """How far it has come."""
@@ -180,6 +181,14 @@ class _Plan:
             job=job,
             error=error,
         )
+
+    def _skip(self, jobs: Iterable[Job]) -> None:
+        """Gives up jobs, and what waits for them."""
+        for job in jobs:
+            if job in self._left:
+                del self._left[job]
+                self.skipped.append(job)
+                self._skip(self._waiting[job])
 
     def _note(self, job: Job, seconds: float) -> None:
         for key in _likeness(job):

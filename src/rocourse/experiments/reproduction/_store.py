@@ -1,14 +1,19 @@
-"""Where the results of jobs are kept: a JSON file each, and the models of fits beside them."""
+"""Where the results of jobs are looked for and kept.
+
+While a run goes on each is a JSON file, with the models of fits beside them. When it ends what
+tables and figures are drawn from is packed; see `_packed.py`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocourse.artifacts import load, write_file
 from rocourse.errors import ArtifactError
 from rocourse.experiments.reproduction._jobs import FORMAT, VERSION, Job
+from rocourse.experiments.reproduction._packed import Record, read_packs
 
 if TYPE_CHECKING:
     from rocourse.methods import RecourseClassifier
@@ -18,20 +23,22 @@ _MODELS_AT_HAND = 32
 
 
 class Store:
-    """A folder of results.
+    """A folder of results, and perhaps one of packed results that are found as well.
 
-    A result counts when its JSON file is there, and that file is written last and at once: whatever
-    an interrupted run leaves behind is done again.
+    A result counts when it is packed or its JSON file is there, and that file is written last and
+    at once: whatever an interrupted run leaves behind is done again.
 
     Args:
-        folder: Made when the first result is written.
+        folder: Of single files and models; made when the first result is written.
+        packed: Of packed results, which are read when the first one is asked for.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, packed: Path | None = None) -> None:
         self.folder = Path(folder)
+        self.packed = None if packed is None else Path(packed)
 
     def path(self, job: Job) -> Path:
-        """The file of a job's result."""
+        """The file of a job's result that is not packed."""
         return self.folder / "jobs" / f"{job.name}.json"
 
     def model_path(self, fit: Job) -> Path:
@@ -40,11 +47,15 @@ class Store:
 
     def has(self, job: Job) -> bool:
         """Whether the job's result is there."""
-        return self.path(job).is_file()
+        return job.digest in self._packed_records or self.path(job).is_file()
 
     def has_model(self, fit: Job) -> bool:
-        """Whether a fit's result is there and its model too: results are kept without models."""
-        return self.has(fit) and self.model_path(fit).is_dir()
+        """Whether a fit's result is there and its model too: packed results have no models."""
+        return self.path(fit).is_file() and self.model_path(fit).is_dir()
+
+    def serves(self, need: Job) -> bool:
+        """Whether what a job needs is there: the model of a fit, the result of anything else."""
+        return self.has_model(need) if need.kind == "fit" else self.has(need)
 
     def write(self, job: Job, result: Mapping[str, Any], *, seconds: float) -> None:
         """Keeps a result.
@@ -89,7 +100,12 @@ class Store:
         """The model that a fit has left behind."""
         return _load(self.model_path(fit))
 
-    def _record(self, job: Job) -> dict[str, Any] | None:
+    def loose(self, job: Job) -> Record | None:
+        """The record of a job whose result is not packed, None if there is none.
+
+        Raises:
+            ArtifactError: If the file is damaged or is not of this job.
+        """
         path = self.path(job)
         try:
             record = json.loads(path.read_text("utf-8"))
@@ -114,7 +130,17 @@ class Store:
                 f"{path} must hold the result of {job.label!r}, but it holds something else; "
                 "delete it and run the command again."
             )
-        return dict(record)
+        return {name: record[name] for name in ("kind", "inputs", "seconds", "result")}
+
+    @cached_property
+    def _packed_records(self) -> dict[str, Record]:
+        packs = {} if self.packed is None else read_packs(self.packed)
+        return {
+            digest: record for pack in packs.values() for digest, record in pack.records.items()
+        }
+
+    def _record(self, job: Job) -> Record | None:
+        return self._packed_records.get(job.digest) or self.loose(job)
 
 
 @lru_cache(maxsize=_MODELS_AT_HAND)

@@ -7,10 +7,17 @@ from typing import Any
 
 from rocourse.errors import RocourseError
 from rocourse.evaluation import accuracy, fit_seed, judge_subset
-from rocourse.experiments._tuning import versions
+from rocourse.experiments._tuning import tune, versions
+from rocourse.experiments._tuning_result import TuningResult
 from rocourse.experiments.reproduction._attack import Attack, attack_recourses
-from rocourse.experiments.reproduction._jobs import Job
-from rocourse.experiments.reproduction._rows import read_rows
+from rocourse.experiments.reproduction._choosing import (
+    fold_accuracies,
+    inlier_shares,
+    judged_choice,
+    shifted_choice,
+)
+from rocourse.experiments.reproduction._jobs import Job, as_parameters
+from rocourse.experiments.reproduction._rows import read_rows, read_untested_rows
 from rocourse.experiments.reproduction._store import Store
 from rocourse.methods import METHODS, RecourseClassifier, RoCoursePanel
 
@@ -46,7 +53,7 @@ def _fit(job: Job, store: Store) -> dict[str, Any]:
     inputs = job.inputs
     rows = read_rows(inputs)
     seed = fit_seed(inputs["seed"], inputs["subset"])
-    options = {name: _hashable(value) for name, value in inputs["options"].items()}
+    options = _options(job, store)
     model = METHODS[inputs["method"]](schema=rows.schema, random_state=seed, **options)
     wall, cpu = perf_counter(), process_time()
     model.fit(rows.train.drop(columns=rows.target), rows.train[rows.target])
@@ -68,6 +75,34 @@ def _fit(job: Job, store: Store) -> dict[str, Any]:
         "parameters": parameters,
         "versions": versions(),
     }
+
+
+def _tune(job: Job, store: Store) -> dict[str, Any]:
+    inputs = job.inputs
+    schema, target, frame = read_untested_rows(inputs)
+    found = tune(
+        frame,
+        target,
+        inputs["method"],
+        schema=schema,
+        fixed=_options(job, store),
+        trials=inputs["trials"],
+        price=inputs["price"],
+        seed=inputs["seed"],
+        data=inputs["dataset"],
+        command="rocourse reproduce table-tuning",
+    )
+    return found.to_dict()
+
+
+def _options(job: Job, store: Store) -> dict[str, Any]:
+    """The parameters that are given, and those that the searches before it have found."""
+    options = as_parameters(job.inputs["options"])
+    for search in job.needs:
+        found = store.read(search)
+        assert found is not None  # a job starts when what it needs is there
+        options |= TuningResult.from_dict(found).best.parameters
+    return options
 
 
 def _judge(job: Job, store: Store) -> dict[str, Any]:
@@ -146,17 +181,24 @@ def _sample(job: Job, store: Store) -> dict[str, Any]:
     }
 
 
+def _alone(
+    work: Callable[[Mapping[str, Any]], dict[str, Any]],
+) -> Callable[[Job, Store], dict[str, Any]]:
+    """The kind of job that needs nothing but its inputs."""
+    return lambda job, store: work(job.inputs)
+
+
 KINDS: Mapping[str, Callable[[Job, Store], dict[str, Any]]] = {
     "fit": _fit,
+    "tune": _tune,
     "judge": _judge,
     "oracle": _oracle,
     "sample": _sample,
     "history": _history,
     "attack": _attack,
+    "shifted-choice": _alone(shifted_choice),
+    "judged-choice": _alone(judged_choice),
+    "folds": _alone(fold_accuracies),
+    "inliers": _alone(inlier_shares),
 }
 """What is done, by kind of job."""
-
-
-def _hashable(value: Any) -> Any:
-    """A parameter as estimators have it: JSON has no tuples."""
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value

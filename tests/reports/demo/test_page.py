@@ -1,0 +1,118 @@
+"""The report: one page that needs nothing else, made from the stored result alone."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from rocourse.errors import ArtifactError
+from rocourse.experiments import render_demo
+from rocourse.reports.demo import DemoResult, render_report
+
+
+class Page(HTMLParser):
+    """Tags, with a check that they nest."""
+
+    VOID = {"meta", "img", "source", "br", "link"}
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(request) -> Page:
+    from tests.reports.demo.conftest import STORED
+
+    return Page(render_report(DemoResult.from_dict(json.loads(STORED.read_text("utf-8")))))
+
+
+def test_page_needs_nothing_from_elsewhere(page):
+    assert not page.named("script") and not page.named("link")
+    sources = [image["src"] for image in page.named("img")]
+    sources += [source["srcset"] for source in page.named("source")]
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    style = page.text[: page.text.index("Does the advice outlive the model?")]
+    assert "url(" not in style and "@import" not in style
+
+
+def test_page_has_every_picture_for_light_and_dark_with_words_for_those_who_cannot_see(page):
+    # Two methods in two protocols, four curves, one applicant.
+    assert len(page.named("img")) == len(page.named("source")) == 9
+    assert all(image["alt"] for image in page.named("img"))
+    assert "judged by the corrected model 87.5%" in page.named("img")[1]["alt"]
+
+
+def test_page_shows_figures_advice_and_doubts(page):
+    text = re.sub(r"\s+", " ", page.text)
+    assert (
+        "of its advice to refused applicants is honoured by the retrained model (35 of 40)" in text
+    )
+    assert "Had they changed nothing: 37.5%." in text
+    assert "Duration: 48 → 24 months" in text
+    assert "✓ honoured" in text and "✗ not honoured" in text
+    assert "fixed relabelling of the account status, the credit history" in text
+    assert "Age, Number people, Present residence, History may not change" in text
+    assert "rocourse demo --seed 0" in text
+    assert "CC BY 4.0" in text
+
+
+def test_page_can_do_without_samples(without_samples):
+    page = Page(render_report(without_samples))
+    assert len(page.named("img")) == 8
+    assert "found no recourse for any refused applicant" in page.text
+
+
+def test_page_warns_of_constant_models(nobody_refused):
+    page = Page(render_report(nobody_refused))
+    assert "It refused nobody, so there was no advice to honour." in page.text
+    assert "gives every test row the same class" in page.text
+    assert "None" not in page.text
+
+
+def test_words_from_the_data_are_escaped(record):
+    record["samples"][0]["changes"][0]["text"] = "Duration: <script>alert(1)</script> & more"
+    page = Page(render_report(DemoResult.from_dict(record)))
+    assert not page.named("script")
+    assert "<script>alert(1)</script> & more" in page.text
+
+
+def test_redrawing_reads_the_stored_result_and_nothing_else(tmp_path, record):
+    stored = json.dumps(record)
+    (tmp_path / "result.json").write_text(stored)
+    written = render_demo(tmp_path)
+    assert {path.relative_to(tmp_path).as_posix() for path in written} == {
+        "report.html",
+        "figures/validity_matrix.png",
+        "figures/training_curves.png",
+        "figures/applicant.png",
+    }
+    before = {path: path.read_bytes() for path in written}
+    assert render_demo(tmp_path) == written
+    assert {path: path.read_bytes() for path in written} == before
+    assert (tmp_path / "result.json").read_text() == stored
+
+
+def test_redrawing_without_a_result_writes_nothing(tmp_path):
+    with pytest.raises(ArtifactError):
+        render_demo(tmp_path)
+    assert list(tmp_path.iterdir()) == []
