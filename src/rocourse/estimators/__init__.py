@@ -16,7 +16,12 @@ from rocourse.estimators._methods import (
     VanillaCFRandom,
 )
 from rocourse.estimators._oracle import oracle
-from rocourse.estimators._parameters import describe_parameters, named_options, tuning_space
+from rocourse.estimators._parameters import (
+    default_options,
+    describe_parameters,
+    named_options,
+    tuning_space,
+)
 from rocourse.estimators._presets import PRESETS, Preset
 
 __all__ = [
@@ -36,6 +41,7 @@ __all__ = [
     "RobustVAECF",
     "VanillaCF",
     "VanillaCFRandom",
+    "default_options",
     "describe_parameters",
     "named_options",
     "oracle",

@@ -25,6 +25,19 @@ class Preset(NamedTuple):
     attack: Mapping[str, Any] = _NOTHING
     """For methods that have an attack."""
 
+    def merged(self, other: "Preset") -> "Preset":
+        """Both, where the other one wins."""
+        kinds = {**self.proposer, **other.proposer}
+        return Preset(
+            self.reason,
+            {**self.trainer, **other.trainer},
+            {
+                kind: {**self.proposer.get(kind, {}), **other.proposer.get(kind, {})}
+                for kind in kinds
+            },
+            {**self.attack, **other.attack},
+        )
+
     def values_for(
         self, trainer: Options, proposer: Options, attack: Options | None
     ) -> dict[str, Any]:

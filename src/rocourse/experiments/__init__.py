@@ -1,23 +1,14 @@
 """Runs that write JSON; `rocourse.reports` shows what came of them."""
 
-from rocourse.experiments._configs import DEMO, PAPER, options_for
 from rocourse.experiments._demo import render_demo, run_demo
 from rocourse.experiments._folder import check_result_folder
-from rocourse.experiments._spaces import SPACES, Choices, Span, find_space
 from rocourse.experiments._tuning import tune, write_tuning
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
 
 __all__ = [
-    "DEMO",
-    "PAPER",
-    "SPACES",
-    "Choices",
-    "Span",
     "TuningResult",
     "TuningTrial",
     "check_result_folder",
-    "find_space",
-    "options_for",
     "read_tuning",
     "render_demo",
     "run_demo",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ import pandas as pd
 import rocourse
 from rocourse import datasets
 from rocourse.artifacts import save, write_file
+from rocourse.attack import Attack
 from rocourse.errors import ConfigError
+from rocourse.estimators import METHODS, RecourseClassifier
 from rocourse.evaluation import run_subsets, select_rows, split
-from rocourse.experiments._configs import DEMO, DEMO_HELD, Options, options_for
 from rocourse.experiments._folder import check_result_folder
-from rocourse.methods import METHODS, RecourseClassifier
+from rocourse.options import plain
 from rocourse.reports.demo import (
     CORRECTED,
     DEMO_PROTOCOLS,
@@ -36,11 +38,19 @@ from rocourse.reports.demo import (
 )
 from rocourse.schema import Recourse, Schema
 
+Options = Mapping[str, Any]
+_NOTHING: Options = MappingProxyType({})
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 DEMO_DATASET = "german_credit"
 DEMO_METHODS = ("counternet", "rocoursenet")
+DEMO_HELD: tuple[str, ...] = ("Age", "Present residence")
+"""Features that the demo's advice leaves alone, besides the data set's own constraints.
+
+They may only rise, and they do so by themselves: to tell an applicant to come back thirty years
+older is no advice.
+"""
 DEMO_SAMPLES = 5
 DEMO_WITNESSES = 8
 MODEL_FOLDER = "model"
@@ -76,7 +86,7 @@ def run_demo(
     *,
     seed: int = 0,
     on_progress: Progress | None = None,
-    options: Options = DEMO,
+    options: Options = _NOTHING,
 ) -> DemoResult:
     """Trains, judges, and writes a JSON result, figures, a report and a model to be served.
 
@@ -88,7 +98,7 @@ def run_demo(
         out: Directory to write to. What an earlier run left there is replaced.
         seed: The same seed gives the same models and recourses.
         on_progress: Called with a label, the epochs done and their number.
-        options: Parameters of both estimators; the attacker's are for RoCourseNet only.
+        options: Parameters of both estimators, besides the preset `demo`.
 
     Raises:
         OutputError: If `out` is a file, cannot be written, or holds something else.
@@ -143,7 +153,7 @@ def _run_method(
 ) -> Trial:
     estimator = METHODS[method]
     # The figure shows how each method fares under attack.
-    parameters = {**options_for(method, options), "measure_attack": True}
+    parameters = {"preset": "demo", "proposer__measured_attack": Attack(), **options}
     models: dict[str, RecourseClassifier] = {}
 
     def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
@@ -240,12 +250,8 @@ def _scores(model: RecourseClassifier, recourse: Recourse) -> tuple[list[float],
 
 def _stated(model: RecourseClassifier) -> dict[str, Any]:
     """All parameters of a model that do not differ between the subsets, as JSON-able values."""
-    parameters = model.get_params(deep=False)
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
-        if name not in ("schema", "random_state")
-    }
+    parts = {"trainer": model.trainer_, "proposer": model.proposer_, "attack": model.attack_}
+    return {name: plain(part) for name, part in parts.items()}
 
 
 def _versions() -> dict[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rocourse.errors import ConfigError, RocourseError, TrainingError
+from rocourse.estimators import METHODS, RecourseClassifier, VanillaCF
 from rocourse.evaluation import (
     Aggregate,
     accuracy,
@@ -23,27 +24,14 @@ from rocourse.evaluation import (
     sparsity,
     validity,
 )
-from rocourse.methods import METHODS, CounterNet, RecourseClassifier
+from rocourse.models import PlainTrainer, Shift, TrainingRows, shift_rows
 from rocourse.schema import Continuous, Rows, Schema
+
+# What the rows of retrained predictors have gone through.
+_USUAL = Shift()
 
 Labelled = tuple[pd.DataFrame, "pd.Series[Any]"]
 Progress = Callable[[str, int, int], None]
-
-PREDICTOR = (
-    "encoder_widths",
-    "head_widths",
-    "dropout",
-    "loss",
-    "learning_rate",
-    "batch_size",
-    "epochs",
-    "validation_fraction",
-    "patience",
-)
-"""What a method and the models around it have in common: the predictor and its training."""
-
-# Retrained predictors read numbers that are this far off at most, in the encoded space.
-_NOISE = 0.1
 
 
 @dataclass(frozen=True)
@@ -54,7 +42,7 @@ class Problem:
         method: As in `METHODS`.
         schema: The features and their constraints.
         fixed: The parameters of the method that no trial varies.
-        predictor: The parameters of the other predictors, by the names in `PREDICTOR`.
+        trainer: How the models around the method are trained: as its own, but plainly.
         protocol: The rows whose recourses are scored.
         price: What one unit of proximity costs.
         seed: Decides all models.
@@ -63,7 +51,7 @@ class Problem:
     method: str
     schema: Schema
     fixed: Mapping[str, Any]
-    predictor: Mapping[str, Any]
+    trainer: PlainTrainer
     protocol: str
     price: float
     seed: int
@@ -130,7 +118,8 @@ def prepare(
         rows, schema = fit_rows, problem.schema
         if models:
             rows, schema = _shifted(free, *fit_rows, np.random.default_rng(seed)), free
-        model = CounterNet(schema=schema, random_state=seed, **problem.predictor)
+        # A method that learns nothing besides the model.
+        model = VanillaCF(schema=schema, trainer=problem.trainer, random_state=seed)
         models.append(model.fit(*rows))
         if on_progress is not None:
             on_progress("judge", len(models), len(seeds))
@@ -194,17 +183,16 @@ def _without_rounding(schema: Schema) -> Schema:
 def _shifted(
     schema: Schema, X: pd.DataFrame, y: "pd.Series[Any]", rng: np.random.Generator
 ) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
-    """Rows as they might be at the next training: drawn with random weights, numbers moved."""
-    weights = rng.exponential(size=len(X))
-    drawn = rng.choice(len(X), size=len(X), p=weights / weights.sum())
-    labels = y.to_numpy()
+    """Rows as they might be at the next training."""
+    classes, labels = np.unique(y.to_numpy(), return_inverse=True)
+    data = TrainingRows(schema.encode(X), labels, len(classes), schema)
+    shifted = shift_rows(data, _USUAL, rng)
     # A predictor has to know all classes, also those that the draw left out.
-    left_out = [label for label in pd.unique(labels) if label not in labels[drawn]]
-    drawn = np.append(drawn, [np.flatnonzero(labels == label)[0] for label in left_out]).astype(int)
-    rows = schema.encode(X).take(drawn)
-    noise = rng.uniform(-_NOISE, _NOISE, rows.continuous.shape)
-    moved = Rows(np.clip(rows.continuous + noise, 0.0, 1.0), rows.categories)
-    return schema.decode(moved), y.iloc[drawn].reset_index(drop=True)
+    missing = np.setdiff1d(labels, shifted.labels)
+    kept = [int(np.flatnonzero(labels == label)[0]) for label in missing]
+    rows = Rows.concatenate([shifted.rows, data.rows.take(kept)])
+    told = classes[np.append(shifted.labels, missing)]
+    return schema.decode(rows), pd.Series(told, name=y.name)
 
 
 def _run_trial(cuts: Sequence[Prepared], parameters: dict[str, Any]) -> Outcome:
@@ -243,11 +231,11 @@ def _run_once(prepared: Prepared, parameters: dict[str, Any]) -> Outcome:
 
 def _fit(prepared: Prepared, parameters: dict[str, Any]) -> RecourseClassifier:
     problem = prepared.problem
-    estimator = METHODS[problem.method]
-    options = {**problem.fixed, **parameters}
-    if "model" in estimator().get_params(deep=False):
-        options["model"] = prepared.base
-    model = estimator(schema=problem.schema, random_state=prepared.model_seed, **options)
+    model = METHODS[problem.method](schema=problem.schema, random_state=prepared.model_seed)
+    model.set_params(**problem.fixed, **parameters)
+    if isinstance(model.trainer, PlainTrainer):
+        # All trials explain the same model; other trainers are a part of the method.
+        model.set_params(model=prepared.base)
     return model.fit(*prepared.fit_rows)
 
 

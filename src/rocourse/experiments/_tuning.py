@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,16 +14,18 @@ import pandas as pd
 import rocourse
 from rocourse.artifacts import write_file
 from rocourse.errors import ConfigError, DependencyError, TrainingError
+from rocourse.estimators import METHODS, RecourseClassifier, tuning_space
 from rocourse.evaluation import PROTOCOLS, split
-from rocourse.experiments._spaces import Dimension, Space, Span, find_space
-from rocourse.experiments._trials import PREDICTOR, Labelled, Problem, prepare, run_trials
+from rocourse.experiments._trials import Labelled, Problem, prepare, run_trials
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial
-from rocourse.methods import METHODS
+from rocourse.models import PlainTrainer
+from rocourse.options import Range, Span
 from rocourse.schema import Schema
 
 if TYPE_CHECKING:
     import optuna
 
+Space = Mapping[str, Range]
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -99,13 +101,15 @@ def tune(
         protocol, price, {"trials": trials, "judges": judges, "repeats": repeats, "jobs": jobs}
     )
     fixed = dict(fixed or {})
-    varied = find_space(method, fixed) if space is None else dict(space)
-    defaults = _parameters(method, fixed, varied)
+    estimator = _estimator(method, fixed)
+    varied = _varied(estimator, fixed) if space is None else dict(space)
+    _check_names(estimator, (*fixed, *varied))
+    defaults = estimator.get_params()
     problem = Problem(
         method=method,
         schema=schema or Schema.infer(frame, target=target),
         fixed=fixed,
-        predictor={name: defaults[name] for name in PREDICTOR},
+        trainer=_plainly(estimator),
         protocol=protocol,
         price=price,
         seed=seed,
@@ -208,7 +212,7 @@ def _suggest(trial: "optuna.Trial", space: Space) -> dict[str, Any]:
     return {name: _suggest_one(trial, name, where) for name, where in space.items()}
 
 
-def _suggest_one(trial: "optuna.Trial", name: str, where: Dimension) -> Any:
+def _suggest_one(trial: "optuna.Trial", name: str, where: Range) -> Any:
     if not isinstance(where, Span):
         # By position: Optuna's own values may not be tuples.
         return where.values[trial.suggest_categorical(name, range(len(where.values)))]
@@ -217,7 +221,7 @@ def _suggest_one(trial: "optuna.Trial", name: str, where: Dimension) -> Any:
     return trial.suggest_float(name, where.low, where.high, log=where.log)
 
 
-def _asked(value: Any, where: Dimension) -> Any:
+def _asked(value: Any, where: Range) -> Any:
     """What Optuna would have suggested to get `value`."""
     return value if isinstance(where, Span) else where.values.index(value)
 
@@ -248,21 +252,46 @@ def _check_options(protocol: str, price: float, counts: Mapping[str, int]) -> No
             )
 
 
-def _parameters(method: str, fixed: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """All parameters of the method, the fixed ones among them."""
+def _estimator(method: str, fixed: Mapping[str, Any]) -> RecourseClassifier:
     if method not in METHODS:
         raise ConfigError(
             f"The method must be one of {', '.join(METHODS)}: got {method!r}; name one of them."
         )
-    known: dict[str, Any] = METHODS[method]().get_params(deep=False)
-    for name in (*fixed, *space):
+    estimator = METHODS[method]()
+    _check_names(estimator, fixed)
+    return estimator.set_params(**fixed)
+
+
+def _check_names(estimator: RecourseClassifier, names: Iterable[str]) -> None:
+    known = estimator.get_params()
+    for name in names:
         if name not in known or name in _RESERVED:
             choices = sorted(set(known) - set(_RESERVED))
             raise ConfigError(
-                f"Parameter {name!r} must be one of {method} that tuning does not set itself: "
-                f"{', '.join(choices)}; correct the name."
+                f"Parameter {name!r} must be one of {estimator.method} that tuning does not set "
+                f"itself: {', '.join(choices)}; correct the name."
             )
-    return known | dict(fixed)
+
+
+def _varied(estimator: RecourseClassifier, fixed: Mapping[str, Any]) -> dict[str, Range]:
+    """What the method's options say of themselves, without those that are fixed."""
+    space = {
+        name: where
+        for name, where in tuning_space(type(estimator)).items()
+        if name not in fixed and name in estimator.get_params()
+    }
+    if not space:
+        raise ConfigError(
+            f"Tuning must have a parameter to vary, but all that it varies of {estimator.method} "
+            f"are fixed: {', '.join(fixed)}; leave one out."
+        )
+    return space
+
+
+def _plainly(estimator: RecourseClassifier) -> PlainTrainer:
+    """The options of the method's trainer that a plain one has too."""
+    given = estimator.trainer.get_params(deep=False)
+    return PlainTrainer(**{name: given[name] for name in PlainTrainer().get_params(deep=False)})
 
 
 def versions(*besides: str) -> dict[str, str]:

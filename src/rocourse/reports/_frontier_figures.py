@@ -52,8 +52,8 @@ def pareto_parts(frontiers: Mapping[str, Sequence[Frontier]]) -> list[Part]:
         note=(
             "Upper left is better. A line joins the points that no other of the method beats in "
             "both; the others are hollow. Varied are λ3 of CounterNet and RoCourseNet, λ of "
-            "ROAR-LIME, ε₁ and ε₂ of RBR, and of RoCoursePanel the typicality that it asks for and "
-            "what a unit of cost has to be worth to it."
+            "ROAR-LIME, ε₁ and ε₂ of RBR, and of RoCoursePanel the quantile of the margin and the "
+            "least gain that a unit of cost has to buy."
         ),
     )
     lines = [point for one in frontiers.values() for frontier in one for point in frontier.points]

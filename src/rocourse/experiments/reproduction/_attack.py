@@ -1,7 +1,7 @@
 """Virtual Data Shift against the recourses that a fitted model gives (the paper's Algorithm 1)."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -11,24 +11,14 @@ import numpy as np
 import pandas as pd
 from jax import Array
 
-from rocourse.attack import InnerOptimizer, Norm, virtual_data_shift
+from rocourse.attack import Attack, virtual_data_shift
 from rocourse.errors import ConfigError
-from rocourse.methods import RecourseClassifier
+from rocourse.estimators import RecourseClassifier
+from rocourse.models import HasNetwork
 from rocourse.networks import Predictor, probabilities
 from rocourse.schema import one_hot
 
-
-@dataclass(frozen=True)
-class Attack:
-    """The attacker, by the names that robust methods have for its options."""
-
-    attack_steps: int = 7
-    unroll_steps: int = 2
-    inner_rate: float = 0.003
-    inner_optimizer: InnerOptimizer = "adam"
-    epsilon: float = 0.1
-    norm: Norm = "linf"
-    batch_size: int = 128
+_BATCH_SIZE = 128
 
 
 @dataclass(frozen=True)
@@ -64,12 +54,12 @@ def attack_recourses(
         attack: The attacker.
         seed: Decides the attacker's starting shifts.
     """
-    predictor = model.predictor_
-    if predictor is None or len(model.classes_) != 2:
+    if not isinstance(model.model_, HasNetwork) or len(model.classes_) != 2:
         raise ConfigError(
             "An attack must have a model of two classes with a network of its own: got "
             f"{type(model).__name__} with {len(model.classes_)} classes; fit such a model."
         )
+    predictor = model.model_.predictor
     recourse = model.recourse(X)
     layout = recourse.schema.layout
     columns = (
@@ -79,19 +69,21 @@ def attack_recourses(
         np.searchsorted(model.classes_, recourse.desired).astype(np.int32),
     )
     # Radius and rate are arrays, so that other values of them compile nothing anew.
-    radius, rate = np.asarray([attack.epsilon, attack.inner_rate], np.float32)[:, None]
-    fixed = replace(attack, epsilon=0.0, inner_rate=1.0)
-    keys = jax.random.split(jax.random.key(seed), math.ceil(len(X) / attack.batch_size))
+    radius, rate = np.asarray([attack.epsilon, attack.learning_rate], np.float32)[:, None]
+    fixed = attack(epsilon=0.0, learning_rate=1.0)
+    keys = jax.random.split(jax.random.key(seed), math.ceil(len(X) / _BATCH_SIZE))
     hits = np.zeros(4)
     for number, key in enumerate(keys):
-        start = number * attack.batch_size
-        stop = min(start + attack.batch_size, len(X))
+        start = number * _BATCH_SIZE
+        stop = min(start + _BATCH_SIZE, len(X))
         # The last batch is filled up with rows that weigh nothing: one shape is compiled.
-        chosen = np.resize(np.arange(start, stop), attack.batch_size)
-        weight = (np.arange(attack.batch_size) < stop - start).astype(np.float32)
+        chosen = np.resize(np.arange(start, stop), _BATCH_SIZE)
+        weight = (np.arange(_BATCH_SIZE) < stop - start).astype(np.float32)
         batch = (*(part[..., chosen] for part in columns), weight)
         hits += np.asarray(
-            _count_hits(predictor, batch, radius, rate, fixed, model.loss == "mse", key=key)
+            _count_hits(
+                predictor, batch, radius, rate, fixed, model.trainer_.loss == "mse", key=key
+            )
         )
     validity, robust, right, right_after = (float(count) / len(X) for count in hits)
     return AttackScores(len(X), validity, robust, right, right_after)
@@ -126,10 +118,10 @@ def _count_hits(
         x,
         key=key,
         epsilon=epsilon[0],
-        steps=attack.attack_steps,
-        unroll=attack.unroll_steps,
+        steps=attack.steps,
+        unroll=attack.unroll,
         rate=rate[0],
-        optimizer=attack.inner_optimizer,
+        optimizer=attack.optimizer,
         norm=attack.norm,
         axis=0,
         last_ascent=False,

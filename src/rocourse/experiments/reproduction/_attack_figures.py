@@ -20,7 +20,7 @@ class Attacker:
 
     Attributes:
         title: What tells it apart in the legend.
-        options: By the names that robust methods have for them.
+        options: Of `Attack`.
         dashes: The style of its lines.
     """
 
@@ -32,8 +32,8 @@ class Attacker:
 # Algorithm 1 to the letter, with the paper's η for loan, hardly moves the weights; Adam, which the
 # authors' code runs, does.
 ATTACKERS = (
-    Attacker("Adam, η = 0.003", {"inner_optimizer": "adam", "inner_rate": 0.003}),
-    Attacker("SGD, η = 0.03", {"inner_optimizer": "sgd", "inner_rate": 0.03}, dashes=":"),
+    Attacker("Adam, η = 0.003", {"optimizer": "adam", "learning_rate": 0.003}),
+    Attacker("SGD, η = 0.03", {"optimizer": "sgd", "learning_rate": 0.03}, dashes=":"),
 )
 L2_ATTACKERS = (Attacker("Adam, η = 0.003, ℓ2 ball", {**ATTACKERS[0].options, "norm": "l2"}),)
 
@@ -61,7 +61,7 @@ PANELS = (
     Panel(
         "By the attacker's steps, E = 0.1",
         "T",
-        "attack_steps",
+        "steps",
         lambda scale: scale.attack_steps,
         {"epsilon": 0.1},
     ),
@@ -70,14 +70,14 @@ PANELS = (
         "E",
         "epsilon",
         lambda scale: scale.epsilons,
-        {"attack_steps": 15},
+        {"steps": 15},
     ),
 )
 L2_PANELS = (
     Panel(
         f"By the steps of an ℓ2 attacker, E = {L2_EPSILON:g}",
         "T",
-        "attack_steps",
+        "steps",
         lambda scale: scale.attack_steps,
         {"epsilon": L2_EPSILON},
     ),
@@ -126,7 +126,7 @@ def show_attacks(
                     for cell in _attacked(scale)
                     for attacker in attackers
                 ],
-                steps=panel.option == "attack_steps",
+                steps=panel.option == "steps",
             )
             for panel in panels
         ]

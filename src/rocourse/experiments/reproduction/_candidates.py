@@ -60,137 +60,205 @@ PROXIES: Mapping[str, Proxy] = {
 }
 """By what tables call them."""
 
+# Redrawn categories may be any of the column's, for the model and for the members.
+_UNIFORM = {"trainer__blur__uniform_flip": 1.0, "proposer__shift__uniform_flip": 1.0}
 # A network as the paper has it: of the rows themselves, alone, with its verdicts as trained.
-_PAPERS = {"copies": 0, "committee": 1, "balance": 0.0}
+_PAPERS = {"trainer__copies": 0, "trainer__committee": 1, "trainer__balance": 0.0}
 # Half of the rows, twice the epochs: as many steps as with all of them.
-_GERMAN = {"batch_size": 256, "epochs": 30, "copies": 4, "blur_noise": 0.0, "members": 6}
-_THRIFTY = _GERMAN | {"worth": 0.02}
-_SCRAMBLED = _THRIFTY | {"scramble": 1.0}
-_USUAL = _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9, "rarest": 0.1}
+_GERMAN = {
+    "trainer__batch_size": 256,
+    "trainer__epochs": 30,
+    "trainer__copies": 4,
+    "trainer__blur__noise": 0.0,
+    "proposer__members": 6,
+}
+_THRIFTY = _GERMAN | {"proposer__min_gain": 0.02}
+_SHUFFLED = _THRIFTY | {"proposer__shift__shuffle": 1.0}
+_USUAL = _THRIFTY | {
+    "trainer__blur__flip": 0.5,
+    "proposer__margin_quantile": 0.9,
+    "proposer__min_category_share": 0.1,
+}
 # Three quarters of the rows: the epochs that all of them have.
-_QUARTER = _THRIFTY | {"epochs": 15, "typicality": 0.9}
-_QUARTER_USUAL = _QUARTER | {"committee": 6, "rarest": 0.1}
+_QUARTER = _THRIFTY | {"trainer__epochs": 15, "proposer__margin_quantile": 0.9}
+_QUARTER_USUAL = _QUARTER | {"trainer__committee": 6, "proposer__min_category_share": 0.1}
 _AS_TRAINED = _QUARTER_USUAL | {
-    "epochs": 20,
-    "blur_jitter": 0.1,
-    "blur_flip": 0.2,
-    "balance": 0.0,
+    "trainer__epochs": 20,
+    "trainer__blur__ordinal_noise": 0.1,
+    "trainer__blur__flip": 0.2,
+    "trainer__balance": 0.0,
 }
-_NEIGHBOURLY = _USUAL | {"blur_jitter": 0.2, "blur_flip": 0.2, "committee": 6, "balance": 0.7}
+_NEIGHBOURLY = _USUAL | {
+    "trainer__blur__ordinal_noise": 0.2,
+    "trainer__blur__flip": 0.2,
+    "trainer__committee": 6,
+    "trainer__balance": 0.7,
+}
 _STUDENT = {
-    "encoder_widths": (50, 10),
-    "head_widths": (10,),
-    "learning_rate": 0.01,
-    "epochs": 30,
-    "copies": 4,
-    "blur_noise": 0.0,
+    "trainer__encoder_widths": (50, 10),
+    "trainer__head_widths": (10,),
+    "trainer__learning_rate": 0.01,
+    "trainer__epochs": 30,
+    "trainer__copies": 4,
+    "trainer__blur__noise": 0.0,
 }
-_TYPICAL = _STUDENT | {"blur_flip": 0.3, "typicality": 0.8, "members": 8, "flip": 0.2}
-_SMOOTH = _TYPICAL | {"blur_jitter": 0.3, "blur_noise": 0.2}
-_SMOOTH_SIX = _SMOOTH | {"committee": 6, "typicality": 0.9}
-_QUARTER_SMOOTH = _SMOOTH_SIX | {"epochs": 15}
-_LOAN = {"encoder_widths": (200, 10), "head_widths": (10,), "epochs": 8}
-_STEADIER = _LOAN | {"evenness": 0.7, "committee": 6, "members": 4, "typicality": (0.9, 0.5)}
-_EVEN = _LOAN | {"novelty": 1.0, "evenness": 1.0}
-_ALONE = _EVEN | {"members": 1, "typicality": (0.9, 0.6), "worth": 0.03}
-_DROPPED = _ALONE | {"committee": 6, "dropout": 0.5, "blur_flip": 0.05}
+_TYPICAL = _STUDENT | {
+    "trainer__blur__flip": 0.3,
+    "proposer__margin_quantile": 0.8,
+    "proposer__members": 8,
+    "proposer__shift__flip": 0.2,
+}
+_SMOOTH = _TYPICAL | {"trainer__blur__ordinal_noise": 0.3, "trainer__blur__noise": 0.2}
+_SMOOTH_SIX = _SMOOTH | {"trainer__committee": 6, "proposer__margin_quantile": 0.9}
+_QUARTER_SMOOTH = _SMOOTH_SIX | {"trainer__epochs": 15}
+_LOAN = {"trainer__encoder_widths": (200, 10), "trainer__head_widths": (10,), "trainer__epochs": 8}
+_STEADIER = _LOAN | {
+    "trainer__blur__class_evenness": 0.7,
+    "trainer__committee": 6,
+    "proposer__members": 4,
+    "proposer__margin_quantile": (0.9, 0.5),
+}
+_EVEN = _LOAN | {**_UNIFORM, "trainer__blur__class_evenness": 1.0}
+_ALONE = _EVEN | {
+    "proposer__members": 1,
+    "proposer__margin_quantile": (0.9, 0.6),
+    "proposer__min_gain": 0.03,
+}
+_DROPPED = _ALONE | {"trainer__committee": 6, "trainer__dropout": 0.5, "trainer__blur__flip": 0.05}
 CANDIDATES: Mapping[str, Mapping[str, Options]] = {
     "German Credit, halves": {
-        "paper's model": _GERMAN | {"epochs": 100, **_PAPERS},
-        "no blur": _SCRAMBLED | {"blur_flip": 0.0},
-        "blur .3": _SCRAMBLED | {"blur_flip": 0.3},
-        "blur .5": _SCRAMBLED | {"blur_flip": 0.5},
-        "typical .9": _SCRAMBLED | {"blur_flip": 0.5, "typicality": 0.9},
-        "no scramble": _THRIFTY | {"blur_flip": 0.5, "typicality": 0.9},
-        "blur .3, no scramble": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.9},
-        "blur .3, typical .95": _THRIFTY | {"blur_flip": 0.3, "typicality": 0.95},
-        "rarest .05": _USUAL | {"rarest": 0.05},
-        "rarest .1": _USUAL,
-        "rarest .1, blur .4": _USUAL | {"blur_flip": 0.4},
-        "rarest .1, committee 6": _USUAL | {"committee": 6},
-        "rarest .1, committee 6, blur .3": _USUAL | {"committee": 6, "blur_flip": 0.3},
-        "rarest .1, committee 6, blur .4": _USUAL | {"committee": 6, "blur_flip": 0.4},
-        "jitter .2, blur .2": _NEIGHBOURLY | {"committee": 3, "rarest": 0.002, "balance": 1.0},
-        "jitter .2, blur .2, the model alone": _NEIGHBOURLY | {"members": 1},
-        "jitter .2, blur .2, committee 6, balance .7": _NEIGHBOURLY,
+        "paper's model": _GERMAN | {"trainer__epochs": 100, **_PAPERS},
+        "no blur": _SHUFFLED | {"trainer__blur__flip": 0.0},
+        "blur .3": _SHUFFLED | {"trainer__blur__flip": 0.3},
+        "blur .5": _SHUFFLED | {"trainer__blur__flip": 0.5},
+        "quantile .9": _SHUFFLED | {"trainer__blur__flip": 0.5, "proposer__margin_quantile": 0.9},
+        "no shuffle": _THRIFTY | {"trainer__blur__flip": 0.5, "proposer__margin_quantile": 0.9},
+        "blur .3, no shuffle": _THRIFTY
+        | {"trainer__blur__flip": 0.3, "proposer__margin_quantile": 0.9},
+        "blur .3, quantile .95": _THRIFTY
+        | {"trainer__blur__flip": 0.3, "proposer__margin_quantile": 0.95},
+        "min share .05": _USUAL | {"proposer__min_category_share": 0.05},
+        "min share .1": _USUAL,
+        "min share .1, blur .4": _USUAL | {"trainer__blur__flip": 0.4},
+        "min share .1, committee 6": _USUAL | {"trainer__committee": 6},
+        "min share .1, committee 6, blur .3": _USUAL
+        | {"trainer__committee": 6, "trainer__blur__flip": 0.3},
+        "min share .1, committee 6, blur .4": _USUAL
+        | {"trainer__committee": 6, "trainer__blur__flip": 0.4},
+        "ordinal noise .2, blur .2": _NEIGHBOURLY
+        | {"trainer__committee": 3, "proposer__min_category_share": 0.002, "trainer__balance": 1.0},
+        "ordinal noise .2, blur .2, the model alone": _NEIGHBOURLY | {"proposer__members": 1},
+        "ordinal noise .2, blur .2, committee 6, balance .7": _NEIGHBOURLY,
     },
     "German Credit, quarters": {
-        "paper's model": _QUARTER | {"epochs": 50, **_PAPERS, "members": 1},
-        "blur .5": _QUARTER | {"blur_flip": 0.5},
-        "blur .5, committee 6, rarest .1, balance .5": _QUARTER_USUAL
-        | {"blur_flip": 0.5, "balance": 0.5},
-        "blur .6, committee 6, rarest .1, balance .5, 10 epochs": _QUARTER_USUAL
-        | {"blur_flip": 0.6, "balance": 0.5, "epochs": 10},
-        "blur .4, committee 6, rarest .1, balance .6, 10 epochs": _QUARTER_USUAL
-        | {"blur_flip": 0.4, "balance": 0.6, "epochs": 10},
-        "jitter .2, blur .2, committee 6, rarest .1, balance .7": _QUARTER_USUAL
-        | {"blur_jitter": 0.2, "blur_flip": 0.2, "balance": 0.7},
-        "jitter .1, blur .2, committee 6, rarest .1, as trained, 20 epochs": _AS_TRAINED,
-        "jitter .1, blur .3, committee 6, rarest .1, as trained, 20 epochs": _AS_TRAINED
-        | {"blur_flip": 0.3},
-        "jitter .1, blur .2, committee 12, rarest .1, as trained, 20 epochs": _AS_TRAINED
-        | {"committee": 12},
+        "paper's model": _QUARTER | {"trainer__epochs": 50, **_PAPERS, "proposer__members": 1},
+        "blur .5": _QUARTER | {"trainer__blur__flip": 0.5},
+        "blur .5, committee 6, min share .1, balance .5": _QUARTER_USUAL
+        | {"trainer__blur__flip": 0.5, "trainer__balance": 0.5},
+        "blur .6, committee 6, min share .1, balance .5, 10 epochs": _QUARTER_USUAL
+        | {"trainer__blur__flip": 0.6, "trainer__balance": 0.5, "trainer__epochs": 10},
+        "blur .4, committee 6, min share .1, balance .6, 10 epochs": _QUARTER_USUAL
+        | {"trainer__blur__flip": 0.4, "trainer__balance": 0.6, "trainer__epochs": 10},
+        "ordinal noise .2, blur .2, committee 6, min share .1, balance .7": _QUARTER_USUAL
+        | {
+            "trainer__blur__ordinal_noise": 0.2,
+            "trainer__blur__flip": 0.2,
+            "trainer__balance": 0.7,
+        },
+        "ordinal noise .1, blur .2, committee 6, min share .1, as trained, 20 epochs": _AS_TRAINED,
+        "ordinal noise .1, blur .3, committee 6, min share .1, as trained, 20 epochs": _AS_TRAINED
+        | {"trainer__blur__flip": 0.3},
+        "ordinal noise .1, blur .2, committee 12, min share .1, as trained, 20 epochs": _AS_TRAINED
+        | {"trainer__committee": 12},
     },
     "Student, halves": {
-        "paper's model": _STUDENT | {"epochs": 100, **_PAPERS},
-        "blur .3": _STUDENT | {"blur_flip": 0.3},
-        "typical .7": _STUDENT | {"blur_flip": 0.3, "typicality": 0.7, "members": 8, "flip": 0.2},
-        "typical .8": _TYPICAL,
-        "noise .2": _TYPICAL | {"blur_noise": 0.2},
-        "novelty": _TYPICAL | {"blur_noise": 0.2, "novelty": 1.0},
-        "jitter .15": _TYPICAL | {"blur_jitter": 0.15},
-        "jitter .15, noise .2": _SMOOTH | {"blur_jitter": 0.15},
-        "jitter .3": _TYPICAL | {"blur_jitter": 0.3},
-        "jitter .3, noise .2": _SMOOTH,
-        "jitter .3, noise .2, typical .9": _SMOOTH | {"typicality": 0.9},
-        "jitter .3, noise .2, committee 6": _SMOOTH | {"committee": 6},
-        "jitter .3, noise .2, committee 6, typical .9": _SMOOTH_SIX,
-        "jitter .3, noise .2, committee 6, typical .95": _SMOOTH_SIX | {"typicality": 0.95},
-        "jitter .3, noise .2, committee 6, typical .9, rarest .05": _SMOOTH_SIX | {"rarest": 0.05},
-        "jitter .3, noise .2, committee 6, typical .9, rarest .1": _SMOOTH_SIX | {"rarest": 0.1},
-        "jitter .3, noise .2, committee 12, typical .9": _SMOOTH_SIX | {"committee": 12},
-        "jitter .3, noise .2, blur .5, committee 6, typical .9": _SMOOTH_SIX | {"blur_flip": 0.5},
-        "jitter .3, noise .2, dropout .5, committee 6, typical .9": _SMOOTH_SIX | {"dropout": 0.5},
+        "paper's model": _STUDENT | {"trainer__epochs": 100, **_PAPERS},
+        "blur .3": _STUDENT | {"trainer__blur__flip": 0.3},
+        "quantile .7": _STUDENT
+        | {
+            "trainer__blur__flip": 0.3,
+            "proposer__margin_quantile": 0.7,
+            "proposer__members": 8,
+            "proposer__shift__flip": 0.2,
+        },
+        "quantile .8": _TYPICAL,
+        "noise .2": _TYPICAL | {"trainer__blur__noise": 0.2},
+        "uniform flips": _TYPICAL | {"trainer__blur__noise": 0.2, **_UNIFORM},
+        "ordinal noise .15": _TYPICAL | {"trainer__blur__ordinal_noise": 0.15},
+        "ordinal noise .15, noise .2": _SMOOTH | {"trainer__blur__ordinal_noise": 0.15},
+        "ordinal noise .3": _TYPICAL | {"trainer__blur__ordinal_noise": 0.3},
+        "ordinal noise .3, noise .2": _SMOOTH,
+        "ordinal noise .3, noise .2, quantile .9": _SMOOTH | {"proposer__margin_quantile": 0.9},
+        "ordinal noise .3, noise .2, committee 6": _SMOOTH | {"trainer__committee": 6},
+        "ordinal noise .3, noise .2, committee 6, quantile .9": _SMOOTH_SIX,
+        "ordinal noise .3, noise .2, committee 6, quantile .95": _SMOOTH_SIX
+        | {"proposer__margin_quantile": 0.95},
+        "ordinal noise .3, noise .2, committee 6, quantile .9, min share .05": _SMOOTH_SIX
+        | {"proposer__min_category_share": 0.05},
+        "ordinal noise .3, noise .2, committee 6, quantile .9, min share .1": _SMOOTH_SIX
+        | {"proposer__min_category_share": 0.1},
+        "ordinal noise .3, noise .2, committee 12, quantile .9": _SMOOTH_SIX
+        | {"trainer__committee": 12},
+        "ordinal noise .3, noise .2, blur .5, committee 6, quantile .9": _SMOOTH_SIX
+        | {"trainer__blur__flip": 0.5},
+        "ordinal noise .3, noise .2, dropout .5, committee 6, quantile .9": _SMOOTH_SIX
+        | {"trainer__dropout": 0.5},
     },
     "Student, quarters": {
-        "committee 6, typical .9": _QUARTER_SMOOTH,
-        "committee 6, typical .95": _QUARTER_SMOOTH | {"typicality": 0.95},
-        "committee 6, typical .9, worth .006": _QUARTER_SMOOTH | {"worth": 0.006},
-        "committee 6, typical .9, worth .005": _QUARTER_SMOOTH | {"worth": 0.005},
-        "committee 6, typical .8": _QUARTER_SMOOTH | {"typicality": 0.8},
-        "committee 6, typical .9, rarest .05": _QUARTER_SMOOTH | {"rarest": 0.05},
-        "committee 6, typical .9, rarest .1": _QUARTER_SMOOTH | {"rarest": 0.1},
-        "committee 6, typical .8, rarest .08": _QUARTER_SMOOTH
-        | {"typicality": 0.8, "rarest": 0.08},
-        "committee 6, typical .85, rarest .08": _QUARTER_SMOOTH
-        | {"typicality": 0.85, "rarest": 0.08},
-        "committee 6, typical .8, rarest .1": _QUARTER_SMOOTH | {"typicality": 0.8, "rarest": 0.1},
-        "paper's model": _QUARTER_SMOOTH | {"epochs": 50, **_PAPERS},
+        "committee 6, quantile .9": _QUARTER_SMOOTH,
+        "committee 6, quantile .95": _QUARTER_SMOOTH | {"proposer__margin_quantile": 0.95},
+        "committee 6, quantile .9, min gain .006": _QUARTER_SMOOTH | {"proposer__min_gain": 0.006},
+        "committee 6, quantile .9, min gain .005": _QUARTER_SMOOTH | {"proposer__min_gain": 0.005},
+        "committee 6, quantile .8": _QUARTER_SMOOTH | {"proposer__margin_quantile": 0.8},
+        "committee 6, quantile .9, min share .05": _QUARTER_SMOOTH
+        | {"proposer__min_category_share": 0.05},
+        "committee 6, quantile .9, min share .1": _QUARTER_SMOOTH
+        | {"proposer__min_category_share": 0.1},
+        "committee 6, quantile .8, min share .08": _QUARTER_SMOOTH
+        | {"proposer__margin_quantile": 0.8, "proposer__min_category_share": 0.08},
+        "committee 6, quantile .85, min share .08": _QUARTER_SMOOTH
+        | {"proposer__margin_quantile": 0.85, "proposer__min_category_share": 0.08},
+        "committee 6, quantile .8, min share .1": _QUARTER_SMOOTH
+        | {"proposer__margin_quantile": 0.8, "proposer__min_category_share": 0.1},
+        "paper's model": _QUARTER_SMOOTH | {"trainer__epochs": 50, **_PAPERS},
     },
     "loan, early years": {
-        "paper's model": _LOAN | {"epochs": 50, **_PAPERS},
+        "paper's model": _LOAN | {"trainer__epochs": 50, **_PAPERS},
         "blur .2": _LOAN,
-        "refusals typical .9": _LOAN | {"typicality": (0.9, 0.6)},
-        "even .7, blur .4": _STEADIER | {"blur_flip": 0.4},
-        "even .7, blur .5": _STEADIER | {"blur_flip": 0.5},
-        "refusals typical .95": _STEADIER | {"blur_flip": 0.5, "typicality": (0.95, 0.5)},
-        "novelty": _LOAN | {"novelty": 1.0},
-        "even novelty": _EVEN,
-        "even novelty, jitter .14": _EVEN
-        | {"jitter": 0.14, "typicality": (0.8, 0.6), "worth": 0.03},
+        "refusals quantile .9": _LOAN | {"proposer__margin_quantile": (0.9, 0.6)},
+        "even .7, blur .4": _STEADIER | {"trainer__blur__flip": 0.4},
+        "even .7, blur .5": _STEADIER | {"trainer__blur__flip": 0.5},
+        "refusals quantile .95": _STEADIER
+        | {"trainer__blur__flip": 0.5, "proposer__margin_quantile": (0.95, 0.5)},
+        "uniform flips": _LOAN | {**_UNIFORM},
+        "even uniform flips": _EVEN,
+        "even uniform flips, ordinal noise .14": _EVEN
+        | {
+            "proposer__shift__ordinal_noise": 0.14,
+            "proposer__margin_quantile": (0.8, 0.6),
+            "proposer__min_gain": 0.03,
+        },
         "the model alone": _ALONE,
         "dropout .5": _DROPPED,
-        "dropout .5, noise .2": _DROPPED | {"blur_noise": 0.2},
-        "dropout .5, balance .7": _DROPPED | {"balance": 0.7},
-        "dropout .5, noise .2, balance .7": _DROPPED | {"blur_noise": 0.2, "balance": 0.7},
-        "dropout .5, balance .6, committee 10": _DROPPED | {"balance": 0.6, "committee": 10},
+        "dropout .5, noise .2": _DROPPED | {"trainer__blur__noise": 0.2},
+        "dropout .5, balance .7": _DROPPED | {"trainer__balance": 0.7},
+        "dropout .5, noise .2, balance .7": _DROPPED
+        | {"trainer__blur__noise": 0.2, "trainer__balance": 0.7},
+        "dropout .5, balance .6, committee 10": _DROPPED
+        | {"trainer__balance": 0.6, "trainer__committee": 10},
     },
 }
 """By proxy and title."""
 
 # Tried on what is reported, and not kept.
-_BLURRED = {"epochs": 15, "members": 6, "typicality": 0.9, "worth": 0.02, "rarest": 0.1}
-_BLURRED |= {"committee": 6, "copies": 4, "blur_noise": 0.0}
+_BLURRED = {
+    "trainer__epochs": 15,
+    "proposer__members": 6,
+    "proposer__margin_quantile": 0.9,
+    "proposer__min_gain": 0.02,
+    "proposer__min_category_share": 0.1,
+}
+_BLURRED |= {"trainer__committee": 6, "trainer__copies": 4, "trainer__blur__noise": 0.0}
 _ALL_YEARS = {"subsets": tuple(map(str, range(1994, 2010)))}
 TRIED_ON_REPORTED: tuple[tuple[str, str, Job], ...] = (
     *(
@@ -202,24 +270,30 @@ TRIED_ON_REPORTED: tuple[tuple[str, str, Job], ...] = (
             ).job(_BLURRED | options),
         )
         for title, options in (
-            ("rarest .1, committee 6, blur .4", {"blur_flip": 0.4}),
+            ("min share .1, committee 6, blur .4", {"trainer__blur__flip": 0.4}),
             (
-                "jitter .2, blur .2, committee 6, balance .7",
-                {"blur_flip": 0.2, "blur_jitter": 0.2, "balance": 0.7},
+                "ordinal noise .2, blur .2, committee 6, balance .7",
+                {
+                    "trainer__blur__flip": 0.2,
+                    "trainer__blur__ordinal_noise": 0.2,
+                    "trainer__balance": 0.7,
+                },
             ),
         )
     ),
     (
         "loan, all years, seeds 0 to 2",
-        "reported before: no novelty, no evenness",
+        "reported before: no uniform flips, no evenness",
         Proxy("judged-choice", "loan", (0, 1, 2), _ALL_YEARS).job(
-            _LOAN | {"members": 6, "typicality": 0.6}
+            _LOAN | {"proposer__members": 6, "proposer__margin_quantile": 0.6}
         ),
     ),
     (
         "loan, all years, seed 0",
         "even .7, blur .5",
-        Proxy("judged-choice", "loan", (0,), _ALL_YEARS).job(_STEADIER | {"blur_flip": 0.5}),
+        Proxy("judged-choice", "loan", (0,), _ALL_YEARS).job(
+            _STEADIER | {"trainer__blur__flip": 0.5}
+        ),
     ),
 )
 """Proxy, title and job."""

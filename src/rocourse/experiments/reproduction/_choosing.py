@@ -14,9 +14,9 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from rocourse.datasets import Dataset, load
+from rocourse.estimators import RoCoursePanel
 from rocourse.evaluation import Plausibility, accuracy, auc, run_subsets, split
 from rocourse.experiments.reproduction._jobs import as_parameters
-from rocourse.methods import RoCoursePanel
 from rocourse.schema import Schema
 
 JUDGES = 4
@@ -57,7 +57,7 @@ def shifted_choice(inputs: Inputs) -> dict[str, Any]:
     options, found = as_parameters(inputs["options"]), []
     for seed, data, mine, asked, shifts in _parts(inputs):
         model = _fit(data, mine, seed, options)
-        judges = [_fit(data, rows, seed, {**options, "members": 1}) for rows in shifts]
+        judges = [_fit(data, rows, seed, {**options, "proposer__members": 1}) for rows in shifts]
         rows = asked.drop(columns=data.target)
         recourse, told = model.recourse(rows), model.predict(rows)
         honoured = [
@@ -123,7 +123,7 @@ def fold_accuracies(inputs: Inputs) -> dict[str, Any]:
                 rows = train.iloc[asked].drop(columns=data.target)
                 labels = train[data.target].iloc[asked]
                 for title, options in inputs["candidates"].items():
-                    alone = {**as_parameters(options), "members": 1}
+                    alone = {**as_parameters(options), "proposer__members": 1}
                     model = _fit(data, train.iloc[learnt], seed, alone)
                     area = auc(labels, model.predict_proba(rows), model.classes_)
                     found[title].append((accuracy(labels, model.predict(rows)), area))

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rocourse.estimators import METHODS, default_options
 from rocourse.experiments.reproduction._jobs import Cell, Job, Search, Source
 from rocourse.experiments.reproduction._scales import SIMULATED, SIMULATED_ATTACK, Scale
-from rocourse.methods import METHODS
 
 Options = Mapping[str, Any]
 
@@ -35,11 +35,11 @@ class Rows:
 
     def options_for(self, method: str, *, tuned: bool = False) -> dict[str, Any]:
         """The options that the estimator called `method` takes."""
-        known = METHODS[method]().get_params(deep=False)
-        options = dict(self.options)
-        if tuned:
-            options["generator_epochs"] = self.generator_epochs
-        return {name: value for name, value in options.items() if name in known}
+        options, estimator = dict(self.options), METHODS[method]()
+        # Beside the model, a generator is trained for the trainer's epochs.
+        if tuned and not estimator.trainer.trains_beside:
+            options["proposer__epochs"] = self.generator_epochs
+        return {name: value for name, value in options.items() if name in estimator.get_params()}
 
 
 @dataclass(frozen=True)
@@ -63,26 +63,26 @@ class Variant:
 _DATA = (
     Rows(
         Source("german_credit", ("org", "upt")),
-        {"batch_size": 128, "epochs": 40},
+        {"trainer__batch_size": 128, "trainer__epochs": 40},
         generator_epochs=80,
     ),
     Rows(
         Source("student", ("gp", "ms")),
         {
-            "encoder_widths": (50, 10),
-            "head_widths": (10,),
-            "learning_rate": 0.01,
-            "epochs": 60,
+            "trainer__encoder_widths": (50, 10),
+            "trainer__head_widths": (10,),
+            "trainer__learning_rate": 0.01,
+            "trainer__epochs": 60,
         },
         generator_epochs=120,
     ),
     Rows(
         Source("loan", ("1999", "2004", "2009")),
         {
-            "encoder_widths": (200, 10),
-            "head_widths": (10,),
+            "trainer__encoder_widths": (200, 10),
+            "trainer__head_widths": (10,),
             # 500 batches an epoch where the small sets have three to five.
-            "epochs": 5,
+            "trainer__epochs": 5,
         },
         generator_epochs=5,
         trials=6,
@@ -92,51 +92,67 @@ _DATA = (
 
 # Every variant names its attack in full: what was measured stays what it was when defaults change.
 _ADAM = SIMULATED_ATTACK
-_EDIT = {"generator": "edit", "proximity_loss": "mse", "lambda_3": 0.1}
+_EDIT = {
+    "proposer__network": "edit",
+    "proposer__proximity_loss": "mse",
+    "proposer__proximity_weight": 0.1,
+}
 # Three times the paper's price of a change.
-_DEAR = {"generator": "edit", "proximity_loss": "mse", "lambda_3": 0.3}
+_DEAR = {
+    "proposer__network": "edit",
+    "proposer__proximity_loss": "mse",
+    "proposer__proximity_weight": 0.3,
+}
 # An L1 price: small changes cost as much a step as large ones, so few features change.
-_SPARSE = {"generator": "edit", "proximity_loss": "l1", "lambda_3": 1.0}
+_SPARSE = {
+    "proposer__network": "edit",
+    "proposer__proximity_loss": "l1",
+    "proposer__proximity_weight": 1.0,
+}
 # The paper's generator, with its hidden width for German Credit on all sets.
 _REBUILD = {
-    "generator": "rebuild",
-    "target_input": False,
-    "generator_widths": (20,),
-    "proximity_loss": "mse",
-    "lambda_3": 0.1,
+    "proposer__network": "rebuild",
+    "proposer__target_input": False,
+    "proposer__widths": (20,),
+    "proposer__proximity_loss": "mse",
+    "proposer__proximity_weight": 0.1,
 }
 
 
 def _attacked(name: str, options: Options, **attack: Any) -> Variant:
-    return Variant(name, "rocoursenet", {**options, **_ADAM, **attack})
+    attacked = {f"attack__{option}": value for option, value in {**_ADAM, **attack}.items()}
+    return Variant(name, "rocoursenet", {**options, **attacked})
 
 
 _ROBUSTNESS = (
     Variant("counternet-rebuild", "counternet", _REBUILD),
     _attacked("rocoursenet-rebuild", _REBUILD),
     # Algorithm 1 to the letter, with the paper's η.
-    _attacked("rocoursenet-rebuild-sgd", _REBUILD, inner_optimizer="sgd", inner_rate=0.03),
+    _attacked("rocoursenet-rebuild-sgd", _REBUILD, optimizer="sgd", learning_rate=0.03),
     Variant("counternet-edit", "counternet", _EDIT),
     _attacked("rocoursenet-edit", _EDIT),
     Variant("counternet-edit-l1", "counternet", _SPARSE),
     _attacked("rocoursenet-edit-l1", _SPARSE),
-    _attacked("rocoursenet-edit-sgd", _EDIT, inner_optimizer="sgd", inner_rate=0.03),
+    _attacked("rocoursenet-edit-sgd", _EDIT, optimizer="sgd", learning_rate=0.03),
     _attacked("rocoursenet-edit-head", _EDIT, scope="head"),
     # Numbers shift less and categories more, as when records are corrected.
     _attacked(
-        "rocoursenet-edit-categories", _EDIT, inner_rate=0.03, epsilon=0.05, category_scale=4.0
+        "rocoursenet-edit-categories", _EDIT, learning_rate=0.03, epsilon=0.05, category_scale=4.0
     ),
     Variant("counternet-edit-dear", "counternet", _DEAR),
     _attacked("rocoursenet-edit-dear", _DEAR),
-    _attacked("rocoursenet-edit-eta-0.01", _EDIT, inner_rate=0.01),
-    _attacked("rocoursenet-edit-sgd-eta-1", _EDIT, inner_optimizer="sgd", inner_rate=1.0),
+    _attacked("rocoursenet-edit-eta-0.01", _EDIT, learning_rate=0.01),
+    _attacked("rocoursenet-edit-sgd-eta-1", _EDIT, optimizer="sgd", learning_rate=1.0),
 )
 
 _SIMULATED = (
-    Variant("counternet", "counternet", {"lambda_3": 1.2}),
-    _attacked("rocoursenet", {"lambda_3": 1.2}),
+    Variant("counternet", "counternet", {"proposer__proximity_weight": 1.2}),
+    _attacked("rocoursenet", {"proposer__proximity_weight": 1.2}),
     # What the generator knows in the paper: z and p, but not which way to go.
-    _attacked("rocoursenet-without-target-input", {"lambda_3": 1.2, "target_input": False}),
+    _attacked(
+        "rocoursenet-without-target-input",
+        {"proposer__proximity_weight": 1.2, "proposer__target_input": False},
+    ),
 )
 
 # In the order of the tables: what searches, what is trained post hoc, what is trained jointly; with
@@ -184,7 +200,10 @@ def robustness_cells(scale: Scale) -> list[Cell]:
 def simulated_cells(scale: Scale) -> list[Cell]:
     """The same on the paper's simulated shifts."""
     data = [
-        Rows(scale.settings[name].source, SIMULATED)
+        Rows(
+            scale.settings[name].source,
+            SIMULATED.values_for(**default_options(METHODS["rocoursenet"])),
+        )
         for name in ("simulated_covariate", "simulated_label")
     ]
     return [

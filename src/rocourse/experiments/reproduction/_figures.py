@@ -35,24 +35,30 @@ def _pareto_points(scale: Scale, dataset: str) -> dict[str, Points]:
     setting = scale.parameters if dataset == "loan" else scale.settings[dataset]
     prices = {
         method: [
-            (f"λ3 = {price:g}", setting.cell(method, lambda_3=price)) for price in scale.prices
+            (f"λ3 = {price:g}", setting.cell(method, proposer__proximity_weight=price))
+            for price in scale.prices
         ]
         for method in ("counternet", "rocoursenet")
     }
     roar = [
-        (f"λ = {price:g}", setting.cell("roar", proximity_weights=(price,)))
+        (f"λ = {price:g}", setting.cell("roar", proposer__proximity_weights=(price,)))
         for price in scale.search_prices
     ]
     rbr = [
-        (f"ε₁ = {op:g}, ε₂ = {pe:g}", setting.cell("rbr", epsilon_op=op, epsilon_pe=pe))
+        (
+            f"ε₁ = {op:g}, ε₂ = {pe:g}",
+            setting.cell("rbr", proposer__epsilon_op=op, proposer__epsilon_pe=pe),
+        )
         for op, pe in scale.ambiguities
     ]
     panel = [
         (
-            f"typicality {typicality:g}, worth {worth:g}",
-            setting.cell("rocourse-panel", typicality=typicality, worth=worth),
+            f"margin quantile {quantile:g}, least gain {gain:g}",
+            setting.cell(
+                "rocourse-panel", proposer__margin_quantile=quantile, proposer__min_gain=gain
+            ),
         )
-        for typicality, worth in scale.thrifts
+        for quantile, gain in scale.panels
     ]
     return {"roar": roar, "rbr": rbr, **prices, "rocourse-panel": panel}
 
@@ -93,7 +99,7 @@ def _size_points(scale: Scale) -> dict[float, Points]:
             (
                 f"λ3 = {price:g}",
                 scale.parameters.fraction(fraction).cell(
-                    "rocoursenet", f"{fraction:.0%} of the rows", lambda_3=price
+                    "rocoursenet", f"{fraction:.0%} of the rows", proposer__proximity_weight=price
                 ),
             )
             for price in scale.prices
@@ -152,23 +158,25 @@ class Varied:
         ]
 
 
-STEPS = Varied("RoCourseNet", "attack_steps", lambda scale: scale.steps, {})
-EPSILONS = Varied("RoCourseNet", "epsilon", lambda scale: scale.epsilons, {})
-LINF_STEPS = Varied("ℓ∞ ball, E = 0.1", "attack_steps", lambda scale: scale.steps, {}, shade=0)
+STEPS = Varied("RoCourseNet", "attack__steps", lambda scale: scale.steps, {})
+EPSILONS = Varied("RoCourseNet", "attack__epsilon", lambda scale: scale.epsilons, {})
+LINF_STEPS = Varied("ℓ∞ ball, E = 0.1", "attack__steps", lambda scale: scale.steps, {}, shade=0)
 L2_STEPS = Varied(
     f"ℓ2 ball, E = {L2_EPSILON:g}",
-    "attack_steps",
+    "attack__steps",
     lambda scale: scale.steps,
-    {"norm": "l2", "epsilon": L2_EPSILON},
+    {"attack__norm": "l2", "attack__epsilon": L2_EPSILON},
     dashes="--",
     shade=1,
 )
-LINEAR = Varied("linear: ε grows to E", "epsilon", lambda scale: scale.epsilons, {}, shade=0)
+LINEAR = Varied(
+    "linear: ε grows to E", "attack__epsilon", lambda scale: scale.epsilons, {}, shade=0
+)
 CONSTANT = Varied(
     "constant: ε is E throughout",
-    "epsilon",
+    "attack__epsilon",
     lambda scale: scale.epsilons,
-    {"epsilon_schedule": "constant"},
+    {"attack__schedule": "constant"},
     dashes="--",
     shade=1,
 )
@@ -199,7 +207,7 @@ def show_varied(name: str, title: str, symbol: str, *lines: Varied) -> Render:
             )
             for one in lines
         ]
-        ratios = all(one.parameter == "epsilon" for one in lines)
+        ratios = all(one.parameter == "attack__epsilon" for one in lines)
         return series_parts(name, title, symbol, series, ratios=ratios)
 
     return render

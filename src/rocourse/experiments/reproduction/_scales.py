@@ -1,18 +1,18 @@
 """How large a run is: `paper`, the whole protocol, or `quick`, to see within minutes that it runs.
 
-Both have the parameters of the paper's tables (`PAPER`); what differs is stated with its reason.
+Both have the presets of the paper's tables; what differs is stated with its reason.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rocourse.datasets import list_datasets
 from rocourse.errors import ConfigError
-from rocourse.experiments._configs import PAPER
+from rocourse.estimators import METHODS, PRESETS, Preset, default_options
 from rocourse.experiments.reproduction._jobs import Cell, Source
-from rocourse.methods import METHODS
 
+_NOTHING = Preset("")
 _SUBSETS = {info.name: info.subsets for info in list_datasets()}
 # First, middle and last of the years after which the data change most; all of them take 16 times as
 # many verdicts.
@@ -24,78 +24,34 @@ L2_EPSILON = 1.0
 
 # What figures vary is stated everywhere, though it is the default: a table and a figure that have a
 # model in common then ask for the same job, also when defaults change.
-_STATED: Mapping[str, Any] = {
-    "attack_steps": 7,
-    "unroll_steps": 2,
-    "epsilon": 0.1,
-    "epsilon_schedule": "linear",
-    "norm": "linf",
-    "epochs": 50,
-    "generator_epochs": 50,
-}
-# Two numbers a row: a small encoder suffices. (λ3 = 1.2 keeps the recourses short.)
-SIMULATED: Mapping[str, Any] = {
-    "encoder_widths": (50, 10),
-    "head_widths": (10,),
-    "learning_rate": 0.01,
-    "epochs": 40,
-    "proximity_loss": "mse",
-}
+_STATED = Preset(
+    "What figures vary.",
+    trainer={"epochs": 50},
+    proposer={"generator": {"epochs": 50}, "vae": {"epochs": 50}},
+    attack={"steps": 7, "unroll": 2, "epsilon": 0.1, "schedule": "linear", "norm": "linf"},
+)
+SIMULATED = Preset(
+    "Two numbers a row: a small encoder suffices.",
+    trainer={
+        "encoder_widths": (50, 10),
+        "head_widths": (10,),
+        "learning_rate": 0.01,
+        "epochs": 40,
+    },
+    proposer={"generator": {"proximity_loss": "mse"}},
+)
 SIMULATED_ATTACK: Mapping[str, Any] = {
-    "inner_optimizer": "adam",
-    "inner_rate": 0.003,
+    "optimizer": "adam",
+    "learning_rate": 0.003,
     "epsilon": 0.1,
     "category_scale": 1.0,
 }
-
-# A variational auto-encoder has shapes, losses and weights of its own.
-_NOT_OF_VAE = frozenset(
-    {"generator", "generator_widths", "lambda_2", "lambda_3", "proximity_loss", "target_input"}
+# λ3 = 1.2 keeps the recourses short.
+_SIMULATED_PRICE = Preset(
+    "The paper has no parameters for these.",
+    proposer={"generator": {"proximity_weight": 1.2}},
+    attack=SIMULATED_ATTACK,
 )
-
-
-# Our extension, and what it is trained with instead of the paper's settings. Chosen on training
-# rows alone, some of them judged by models of others after a shift, and on loan's years up to 2001
-# (`rocourse reproduce table-choices`): the most robust that cost at most 60% of the paper's with a
-# model that is no less accurate, but for the exceptions that docs/reproduction.md tells.
-_PANEL: Mapping[str, Mapping[str, Any]] = {
-    "german_credit": {
-        "epochs": 15,
-        "members": 6,
-        "committee": 6,
-        "typicality": 0.9,
-        "worth": 0.02,
-        "rarest": 0.1,
-        "copies": 4,
-        "blur_noise": 0.0,
-        "blur_flip": 0.5,
-        "balance": 0.5,
-    },
-    "student": {
-        "epochs": 15,
-        "members": 8,
-        "committee": 6,
-        "typicality": 0.85,
-        "rarest": 0.08,
-        "flip": 0.2,
-        "copies": 4,
-        "blur_noise": 0.2,
-        "blur_flip": 0.3,
-        "blur_jitter": 0.3,
-    },
-    "loan": {
-        "epochs": 8,
-        "members": 1,
-        "committee": 6,
-        "dropout": 0.5,
-        "typicality": (0.9, 0.6),
-        "worth": 0.03,
-        "novelty": 1.0,
-        "evenness": 1.0,
-        "blur_flip": 0.05,
-        "balance": 0.7,
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -104,15 +60,15 @@ class Setting:
 
     Attributes:
         source: The rows.
-        options: Parameters; each method takes those that it has.
+        preset: What differs from the defaults; each method takes what it has.
         seeds: How many.
-        panel: Parameters of RoCoursePanel that differ.
+        panel: What differs for RoCoursePanel, our extension, besides.
     """
 
     source: Source
-    options: Mapping[str, Any]
+    preset: Preset
     seeds: int
-    panel: Mapping[str, Any] = field(default_factory=dict)
+    panel: Preset = _NOTHING
 
     def cell(self, method: str, title: str = "", **changes: Any) -> Cell:
         """A method on it.
@@ -120,17 +76,13 @@ class Setting:
         Args:
             method: As in `METHODS`.
             title: What to call it, if not by its method.
-            **changes: Parameters that differ from the setting's.
+            **changes: Parameters that differ from the setting's, by their nested names.
         """
-        known = METHODS[method]().get_params(deep=False)
-        passed = _NOT_OF_VAE if method.endswith("vae-cf") else frozenset()
-        options = {
-            name: value
-            for name, value in self.options.items()
-            if name in known and name not in passed
-        }
-        if method == "rocourse-panel":
-            options |= self.panel
+        preset = self.preset.merged(self.panel) if method == "rocourse-panel" else self.preset
+        options = preset.values_for(**default_options(METHODS[method]))
+        if METHODS[method]().trainer.trains_beside:
+            # Beside the model, a generator is trained for the trainer's epochs.
+            options.pop("proposer__epochs", None)
         return Cell(self.source, method, {**options, **changes}, tuple(range(self.seeds)), title)
 
     def fraction(self, fraction: float) -> "Setting":
@@ -153,8 +105,7 @@ class Scale:
         prices: λ3, the price of a change.
         search_prices: λ of ROAR.
         ambiguities: ε₁ and ε₂ of RBR.
-        thrifts: How typical recourses of RoCoursePanel have to be, and what a unit of cost has to
-            be worth.
+        panels: Of RoCoursePanel, the margin's quantile and the least gain.
         fractions: Shares of the training rows.
         attacked_rows: The most test rows of a subset to attack.
         compared_seeds: How many seeds our own comparisons have.
@@ -172,7 +123,7 @@ class Scale:
     prices: tuple[float, ...]
     search_prices: tuple[float, ...]
     ambiguities: tuple[tuple[float, float], ...]
-    thrifts: tuple[tuple[float, float], ...]
+    panels: tuple[tuple[float, float], ...]
     fractions: tuple[float, ...]
     attacked_rows: int
     compared_seeds: int
@@ -181,22 +132,28 @@ class Scale:
     note: str
 
 
-def _setting(dataset: str, seeds: int, **changes: Any) -> Setting:
-    options = {**_STATED, **PAPER[dataset], **changes}
-    return Setting(Source(dataset, _SUBSETS[dataset]), options, seeds, _PANEL[dataset])
+def _setting(dataset: str, seeds: int, changes: Preset = _NOTHING) -> Setting:
+    name = dataset.replace("_", "-")
+    preset = _STATED.merged(PRESETS[f"paper-{name}"]).merged(changes)
+    panel = PRESETS[f"panel-{name}"]
+    return Setting(Source(dataset, _SUBSETS[dataset]), preset, seeds, panel)
 
 
 def _simulated(seeds: int) -> dict[str, Setting]:
-    # The paper has no parameters for these.
-    options = {**_STATED, **SIMULATED, "lambda_3": 1.2, **SIMULATED_ATTACK}
+    preset = _STATED.merged(SIMULATED).merged(_SIMULATED_PRICE)
     return {
-        name: Setting(Source(name, _SUBSETS[name]), options, seeds)
+        name: Setting(Source(name, _SUBSETS[name]), preset, seeds)
         for name in ("simulated_covariate", "simulated_label")
     }
 
 
 _LOAN = _setting("loan", 3)
-_LESS_LOAN = _setting("loan", 3, epochs=20, generator_epochs=20)
+_FEWER_EPOCHS = Preset(
+    "A figure has many models.",
+    trainer={"epochs": 20},
+    proposer={"generator": {"epochs": 20}, "vae": {"epochs": 20}},
+)
+_LESS_LOAN = _setting("loan", 3, _FEWER_EPOCHS)
 _QUICK_LOAN = replace(_LESS_LOAN, source=Source("loan", _YEARS, rows=3000), seeds=1)
 
 PAPER_SCALE = Scale(
@@ -214,7 +171,7 @@ PAPER_SCALE = Scale(
     prices=(0.02, 0.05, 0.1, 0.3, 1.0, 3.0),
     search_prices=(0.01, 0.03, 0.1, 0.3, 1.0),
     ambiguities=((0.0, 0.0), (0.1, 0.1), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)),
-    thrifts=(
+    panels=(
         (0.6, 0.8),
         (0.6, 0.6),
         (0.6, 0.5),
@@ -252,7 +209,7 @@ QUICK_SCALE = Scale(
     prices=(0.1, 0.3, 1.0),
     search_prices=(0.03, 0.3),
     ambiguities=((0.0, 0.0), (1.0, 1.0)),
-    thrifts=((0.6, 0.3), (0.6, 0.01)),
+    panels=((0.6, 0.3), (0.6, 0.01)),
     fractions=(0.3, 1.0),
     attacked_rows=512,
     compared_seeds=1,

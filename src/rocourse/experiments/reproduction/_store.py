@@ -16,7 +16,7 @@ from rocourse.experiments.reproduction._jobs import FORMAT, VERSION, Job
 from rocourse.experiments.reproduction._packed import Record, read_packs
 
 if TYPE_CHECKING:
-    from rocourse.methods import RecourseClassifier
+    from rocourse.estimators import RecourseClassifier
 
 # Judges of one seed ask for the same models again and again.
 _MODELS_AT_HAND = 32

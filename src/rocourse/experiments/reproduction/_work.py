@@ -5,11 +5,13 @@ from dataclasses import asdict
 from time import perf_counter, process_time
 from typing import Any
 
+from rocourse.attack import Attack
 from rocourse.errors import RocourseError
+from rocourse.estimators import METHODS, RecourseClassifier, oracle
 from rocourse.evaluation import accuracy, fit_seed, judge_subset
 from rocourse.experiments._tuning import tune, versions
 from rocourse.experiments._tuning_result import TuningResult
-from rocourse.experiments.reproduction._attack import Attack, attack_recourses
+from rocourse.experiments.reproduction._attack import attack_recourses
 from rocourse.experiments.reproduction._choosing import (
     fold_accuracies,
     inlier_shares,
@@ -19,7 +21,7 @@ from rocourse.experiments.reproduction._choosing import (
 from rocourse.experiments.reproduction._jobs import Job, as_parameters
 from rocourse.experiments.reproduction._rows import read_rows, read_untested_rows
 from rocourse.experiments.reproduction._store import Store
-from rocourse.methods import METHODS, RecourseClassifier, RoCoursePanel
+from rocourse.options import plain
 
 TEST_SIZE = 0.25
 
@@ -60,9 +62,9 @@ def _fit(job: Job, store: Store) -> dict[str, Any]:
     wall, cpu = perf_counter() - wall, process_time() - cpu
     model.save(store.model_path(job), force=True)
     predicted = model.predict(rows.test.drop(columns=rows.target))
-    parameters = model.get_params(deep=False)
     # The schema is the data set's, and the seed stands beside.
-    del parameters["schema"], parameters["random_state"]
+    parts = (model.trainer_, model.proposer_, model.attack_)
+    parameters = dict(zip(("trainer", "proposer", "attack"), map(plain, parts), strict=True))
     return {
         "train_rows": len(rows.train),
         "test_rows": len(rows.test),
@@ -110,11 +112,7 @@ def _judge(job: Job, store: Store) -> dict[str, Any]:
 
 
 def _oracle(job: Job, store: Store) -> dict[str, Any]:
-    def foretold(issuer: RecourseClassifier, others: list[RecourseClassifier]) -> RoCoursePanel:
-        assert isinstance(issuer, RoCoursePanel)  # nothing else is asked for an oracle
-        return issuer.knowing(others)
-
-    return _judged(job, store, foretold)
+    return _judged(job, store, oracle)
 
 
 def _judged(job: Job, store: Store, issue: Issue) -> dict[str, Any]:
