@@ -15,6 +15,13 @@ DEV_READY := $(VENV)/.ready-dev
 export JAX_COMPILATION_CACHE_DIR := $(abspath $(VENV))/.jax-cache
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.2
 
+# Data sets that are too large for the package, where they lie beside the repository. Without them
+# the tests that need them are skipped; `rocourse data fetch` gets them.
+SHARED_DATA := $(wildcard $(abspath ../shared/data))
+ifneq ($(SHARED_DATA),)
+export ROCOURSE_DATA ?= $(SHARED_DATA)
+endif
+
 .PHONY: help demo test bench lint format clean
 .DEFAULT_GOAL := help
 

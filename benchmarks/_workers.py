@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import cycle, islice
-from multiprocessing import active_children, get_context
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any, Self
 
-from _cores import available_cores
 from _peak_memory import peak_bytes
+
+from rocourse.experiments._pool import ProcessPool
 
 
 class WorkerError(Exception):
@@ -35,25 +33,14 @@ class Workers:
     """Fresh interpreters, one for each job; leaving the context ends them."""
 
     def __init__(self, jobs: int) -> None:
-        # A forked interpreter would inherit threads.
-        context = get_context("spawn")
-        cores = context.SimpleQueue()
-        for core in islice(cycle(available_cores()), jobs):
-            cores.put(core)
-        self._pool = ProcessPoolExecutor(
-            jobs, mp_context=context, initializer=_stay_on_one, initargs=(cores,)
-        )
+        self._pool = ProcessPool(jobs, pinned=True)
         self._peaks: dict[int, int] = {}
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        self._pool.shutdown(wait=error is None, cancel_futures=True)
-        if error is not None:
-            # A training that nobody waits for any more may have minutes to go.
-            for worker in active_children():
-                worker.terminate()
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
 
     @property
     def peak_bytes(self) -> list[int]:
@@ -68,26 +55,17 @@ class Workers:
         Raises:
             WorkerError: If a task fails.
         """
-        futures = [
-            self._pool.submit(_measured, task, name, given) for name, given in arguments.items()
-        ]
-        try:
-            for future in as_completed(futures):
-                done = future.result()
-                self._peaks[done.worker] = done.peak_bytes
-                yield done
-        except BrokenProcessPool:
-            raise WorkerError(
-                "A worker was ended from outside, perhaps for want of memory; try a lower --jobs."
-            ) from None
-
-
-def _stay_on_one(cores: Any) -> None:
-    core = cores.get()
-    if hasattr(os, "sched_setaffinity"):
-        # Libraries that are imported already have started threads, which do not follow the first.
-        for thread in os.listdir("/proc/self/task"):
-            os.sched_setaffinity(int(thread), {core})
+        tasks = [(name, partial(_measured, task, name, given)) for name, given in arguments.items()]
+        for finished in self._pool.each(tasks):
+            if finished.died:
+                raise WorkerError(
+                    "A worker was ended from outside, perhaps for want of memory; try a lower "
+                    "--jobs."
+                )
+            if finished.error is not None:
+                raise finished.error
+            self._peaks[finished.value.worker] = finished.value.peak_bytes
+            yield finished.value
 
 
 def _measured(task: Callable[..., Any], name: str, arguments: tuple[Any, ...]) -> Done:

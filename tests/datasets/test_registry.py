@@ -24,7 +24,7 @@ def write_years(root, *years, text=HEADER + ROW):
 
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
-    """A machine on which no data have been put anywhere; gives the three default places."""
+    """A machine on which no data have been put anywhere; gives the two default places."""
     project = tmp_path / "home" / "project"
     project.mkdir(parents=True)
     monkeypatch.chdir(project)
@@ -33,7 +33,6 @@ def nowhere(tmp_path, monkeypatch):
     return (
         tmp_path / "environment",
         tmp_path / "cache" / "data",
-        tmp_path / "home" / "shared" / "data",
     )
 
 

@@ -31,8 +31,7 @@ def find_directory(name: str, files: Sequence[str], data_dir: Location | None = 
     """The first directory `<root>/<name>` that holds all of `files`.
 
     Roots are tried in this order: the directory named by `ROCOURSE_DATA`, the user's cache
-    directory, `shared/data` beside the current directory. A `data_dir` is taken at its word:
-    it is the only root.
+    directory. A `data_dir` is taken at its word: it is the only root.
 
     Raises:
         DataError: No root holds all the files; the message says which are missing.
@@ -61,10 +60,7 @@ def find_directory(name: str, files: Sequence[str], data_dir: Location | None = 
 def _search_path(data_dir: Location | None) -> list[Path]:
     if data_dir is not None:
         return [Path(data_dir).expanduser()]
-    roots = [
-        platformdirs.user_cache_path("rocourse", appauthor=False) / "data",
-        Path.cwd().parent / "shared" / "data",
-    ]
+    roots = [platformdirs.user_cache_path("rocourse", appauthor=False) / "data"]
     if configured := os.environ.get(ENVIRONMENT_VARIABLE):
         roots.insert(0, Path(configured).expanduser())
     return roots

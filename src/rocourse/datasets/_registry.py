@@ -75,8 +75,7 @@ def load(
         seed: Seed of a simulated data set; others do not use it.
         data_dir: For data sets of kind `download`: the files are in `<data_dir>/<name>`. By default
             they are looked for below the directory named by the environment variable
-            `ROCOURSE_DATA`, then where `fetch` puts them, then in `shared/data` beside the current
-            directory.
+            `ROCOURSE_DATA`, then where `fetch` puts them.
 
     Raises:
         DataError: The data set or a subset is not known, or its files are missing or damaged.

@@ -1,11 +1,9 @@
 """What one trial of a search for parameters does, and the models that all trials share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +22,7 @@ from rocourse.evaluation import (
     sparsity,
     validity,
 )
+from rocourse.experiments._pool import open_pool
 from rocourse.models import PlainTrainer, Shift, TrainingRows, shift_rows
 from rocourse.schema import Continuous, Rows, Schema
 
@@ -159,14 +158,12 @@ Run = Callable[[list[dict[str, Any]]], list[Outcome]]
 @contextmanager
 def run_trials(cuts: Sequence[Prepared], jobs: int) -> Iterator[Run]:
     """Gives a function that runs some trials, side by side if there are several jobs."""
-    if jobs == 1:
-        yield lambda proposals: [_run_trial(cuts, parameters) for parameters in proposals]
-        return
-    # A fresh interpreter for each process: a forked one would inherit JAX's threads.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with open_pool(jobs) as pool:
         # Rows and models are sent with each trial, not when a process starts: one that dies before
         # it has read them would leave this one waiting.
-        yield lambda proposals: list(pool.map(partial(_run_trial, cuts), proposals))
+        yield lambda proposals: pool.results(
+            [partial(_run_trial, cuts, parameters) for parameters in proposals]
+        )
 
 
 def _without_rounding(schema: Schema) -> Schema:

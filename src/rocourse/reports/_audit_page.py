@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from rocourse.evaluation import AuditReport, Tally
+from rocourse.reports._axes import clear_frame
 from rocourse.reports._templates import template_environment
 from rocourse.reports._theme import LIGHT, SERIES, page_colors
 
@@ -139,12 +140,7 @@ def _draw(series: Sequence[_Series], names: Sequence[str], required: float | Non
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylabel("share honoured", color=LIGHT.muted, fontsize=10)
-    axes.set_facecolor("none")
-    axes.grid(axis="y", color=LIGHT.grid, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=LIGHT.ink, labelsize=10)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(LIGHT.grid)
+    clear_frame(axes, LIGHT, label_color=LIGHT.ink, label_size=10)
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside upper left",

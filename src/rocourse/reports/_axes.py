@@ -135,10 +135,17 @@ def dress(
         # Room above the highest point, so that its marker is whole.
         axes.set_ylim(0, 1.08 * axes.get_ylim()[1])
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    clear_frame(axes, theme)
+
+
+def clear_frame(
+    axes: Axes, theme: Theme, *, label_color: str | None = None, label_size: float = 9.5
+) -> None:
+    """Leaves horizontal lines and the axis below, on the ground of the page."""
     axes.set_facecolor("none")
     axes.grid(axis="y", color=theme.grid, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=theme.muted, labelsize=9.5)
+    axes.tick_params(length=0, colors=label_color or theme.muted, labelsize=label_size)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(theme.grid)
 

@@ -99,7 +99,9 @@ def search_table(searches: Sequence[Search]) -> Table:
             ", ".join(map(str, search.seeds)),
             str(search.trials),
             shown(search.score, 4),
-            "; ".join(f"{name.replace('__', '.')} = {value}" for name, value in search.parameters.items()),
+            "; ".join(
+                f"{name.replace('__', '.')} = {value}" for name, value in search.parameters.items()
+            ),
         )
         for search in searches
     )

@@ -183,6 +183,8 @@ def test_table_of_searches_tells_what_was_chosen(tuned):
 def test_stored_comparisons_are_found_by_the_jobs_of_today():
     """What the docs print was stored for the jobs that the registry asks for."""
     folder = Path(__file__).parents[3] / "docs" / "results" / "comparisons"
+    if not folder.is_dir():
+        pytest.skip("a source distribution has no results")
     store = Store(folder, folder)
     for name, missing in (("table-robustness", 0), ("table-methods", 15), ("table-choices", 0)):
         jobs = set(REGISTRY[name].jobs(PAPER))

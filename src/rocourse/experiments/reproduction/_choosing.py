@@ -17,6 +17,7 @@ from rocourse.datasets import Dataset, load
 from rocourse.estimators import RoCoursePanel
 from rocourse.evaluation import Plausibility, accuracy, auc, run_subsets, split
 from rocourse.experiments.reproduction._jobs import as_parameters
+from rocourse.experiments.reproduction._rows import at_most
 from rocourse.schema import Schema
 
 JUDGES = 4
@@ -83,7 +84,9 @@ def judged_choice(inputs: Inputs) -> dict[str, Any]:
     options, found = as_parameters(inputs["options"]), []
     for seed in inputs["seeds"]:
         data = load(inputs["dataset"], subsets=inputs["subsets"], seed=seed)
-        subsets = {name: _at_most(frame, inputs, seed) for name, frame in data.subsets.items()}
+        subsets = {
+            name: at_most(frame, inputs.get("rows"), seed) for name, frame in data.subsets.items()
+        }
 
         def fit(
             _: str, rows: pd.DataFrame, labels: "pd.Series[Any]", seed: int, data: Dataset = data
@@ -199,13 +202,6 @@ def _parts(
 def _fit(data: Dataset, rows: pd.DataFrame, seed: int, options: Mapping[str, Any]) -> RoCoursePanel:
     model = RoCoursePanel(schema=data.schema, random_state=seed, **options)
     return model.fit(rows.drop(columns=data.target), rows[data.target])
-
-
-def _at_most(frame: pd.DataFrame, inputs: Inputs, seed: int) -> pd.DataFrame:
-    most = inputs.get("rows")
-    if most is None or most >= len(frame):
-        return frame
-    return frame.sample(n=most, random_state=seed).sort_index()
 
 
 def _means(found: list[dict[str, Any]]) -> dict[str, Any]:

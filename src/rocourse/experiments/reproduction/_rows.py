@@ -45,10 +45,15 @@ def read_untested_rows(inputs: Mapping[str, Any]) -> tuple[Schema, str, pd.DataF
 def _read_subset(inputs: Mapping[str, Any]) -> tuple[Schema, str, pd.DataFrame]:
     subset, seed = inputs["subset"], inputs["seed"]
     dataset = _load(inputs["dataset"], subset, seed)
-    frame, most = dataset.subsets[subset], inputs.get("rows")
-    if most is not None and most < len(frame):
-        frame = frame.sample(n=most, random_state=seed).sort_index()
+    frame = at_most(dataset.subsets[subset], inputs.get("rows"), seed)
     return dataset.schema, dataset.target, frame
+
+
+def at_most(frame: pd.DataFrame, rows: int | None, seed: int) -> pd.DataFrame:
+    """The rows in their order; of more than so many, a draw."""
+    if rows is None or rows >= len(frame):
+        return frame
+    return frame.sample(n=rows, random_state=seed).sort_index()
 
 
 @lru_cache(maxsize=_SUBSETS_AT_HAND)

@@ -3,12 +3,16 @@
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from rocourse.datasets import data_path, list_datasets
 from rocourse.errors import DataError
+from rocourse.experiments._pool import open_pool
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._store import Store
-from rocourse.experiments.reproduction._workers import open_workers
+from rocourse.experiments.reproduction._work import attempt
+
+_DIED = "The process that worked on it ended before it was done."
 
 
 @dataclass(frozen=True)
@@ -220,10 +224,13 @@ def _likeness(job: Job) -> tuple[tuple[str, ...], ...]:
 def _work_off(plan: _Plan, store: Store, workers: int) -> Iterator[tuple[Job, float, str | None]]:
     if not plan.total:
         return
-    with open_workers(min(workers, plan.total), store) as pool:
+    with open_pool(min(workers, plan.total), pinned=True) as pool:
         while True:
             while pool.idle and (job := plan.next()) is not None:
-                pool.start(job)
+                pool.start(job, partial(attempt, job, store.folder, store.packed))
             if not pool.busy:
                 return
-            yield pool.wait()
+            done = pool.wait()
+            assert isinstance(done.name, Job)
+            seconds, error = (0.0, _DIED) if done.died else done.value
+            yield done.name, seconds, error

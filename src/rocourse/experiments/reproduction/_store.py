@@ -140,7 +140,8 @@ class Store:
         }
 
     def _record(self, job: Job) -> Record | None:
-        return self._packed_records.get(job.digest) or self.loose(job)
+        # In this order: the packed results are many, and a worker seldom needs one of them.
+        return self.loose(job) or self._packed_records.get(job.digest)
 
 
 @lru_cache(maxsize=_MODELS_AT_HAND)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
@@ -37,11 +38,17 @@ def run_job(job: Job, store: Store) -> float:
     return seconds
 
 
-def attempt(job: Job, store: Store) -> tuple[float, str | None]:
-    """As `run_job`, but a failure is an answer: the seconds, and a sentence if it failed."""
+def attempt(job: Job, folder: Path, packed: Path | None) -> tuple[float, str | None]:
+    """As `run_job`, but a failure is an answer: the seconds, and a sentence if it failed.
+
+    Args:
+        job: What to do.
+        folder: Of single results and models; see `Store`.
+        packed: Of packed results.
+    """
     start = perf_counter()
     try:
-        return run_job(job, store), None
+        return run_job(job, Store(folder, packed)), None
     except RocourseError as error:
         sentence = str(error)
     except Exception as error:

@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from rocourse.reports._axes import CURVES
+from rocourse.reports._axes import CURVES, clear_frame
 from rocourse.reports._theme import LIGHT, Theme
 from rocourse.reports.demo._result import CORRECTED, ORIGINAL, DemoResult, MethodRun
 from rocourse.reports.demo._wording import PROTOCOLS, SUBSETS
@@ -156,18 +156,13 @@ def _curve(axes: Axes, result: DemoResult, measure: str, theme: Theme) -> None:
     axes.set_ylabel(_unit(result, measure), color=theme.muted, fontsize=10)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     axes.set_xlim(left=0)
-    axes.set_facecolor("none")
     if measure == "robust_validity":
         axes.set_ylim(-0.03, 1.03)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     else:
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
-    axes.grid(axis="y", color=theme.grid, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=theme.muted, labelsize=9.5)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(theme.grid)
+    clear_frame(axes, theme)
 
 
 def _unit(result: DemoResult, measure: str) -> str:
