@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from rocourse.methods._compilation import OPTIONS
+from rocourse.models._compilation import OPTIONS
 
 # Large enough for XLA to reach what it can, small enough for a call to be short.
 SQUARE_SIDE = 1024

@@ -12,10 +12,10 @@ from _loan_training import EPSILON, INNER_RATES, UNROLL, LoanTraining, loan_trai
 from jax import Array
 
 from rocourse.attack import InnerOptimizer, inner_optimizer, look_ahead
-from rocourse.methods._batch import Batch, expand_rows
-from rocourse.methods._compilation import compiled
-from rocourse.methods._judge import mean_class_loss
-from rocourse.methods._objective import class_loss
+from rocourse.models import compiled
+from rocourse.models.training._batch import Batch, expand_rows
+from rocourse.models.training._judge import mean_class_loss
+from rocourse.models.training._objective import class_loss
 from rocourse.networks import Predictor
 
 # Where the library's own Adam keeps clear of the root of zero.

@@ -20,9 +20,10 @@ import rocourse
 from rocourse import RoCourseNet, Schema
 from rocourse.datasets import list_datasets, load
 from rocourse.errors import RocourseError
+from rocourse.estimators._parameters import resolved
 from rocourse.evaluation import SubsetResult, SubsetsResult, split
 from rocourse.evaluation._protocol import fit_seed
-from rocourse.experiments import PAPER
+from rocourse.options import plain
 from rocourse.reports import PAPER_RESULTS
 
 CANNOT_RUN = (RocourseError, WorkerError)
@@ -73,7 +74,7 @@ def run(
     """Runs the protocol; JSON-able."""
     laps = Laps(started)
     laps.lap("importing")
-    options = {**PAPER["loan"], "epochs": epochs}
+    options = {"preset": "paper-loan", "trainer__epochs": epochs}
     (info,) = (info for info in list_datasets() if info.name == "loan")
     dataset = load("loan", subsets=info.subsets[:n_years])
     parts = {
@@ -185,8 +186,8 @@ def summarised(stages: Stages, parts: Mapping[str, Parts], target: str, seed: in
 
 def parameters(options: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a training, also those that are defaults today."""
-    params = RoCourseNet(**options).get_params(deep=False)
-    return {k: v for k, v in params.items() if k not in ("schema", "random_state")}
+    parts = resolved(RoCourseNet(**options))
+    return dict(zip(("trainer", "proposer", "attack"), map(plain, parts), strict=True))
 
 
 def times(laps: Laps, stages: Stages, *, cpu_seconds: float, whole: bool) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rocourse import Categorical, Continuous, Schema, Target, VanillaCF
+from rocourse import Categorical, Continuous, PlainTrainer, Schema, Target, VanillaCF
 
 # 110 encoded columns.
 N_CONTINUOUS = 7
@@ -48,7 +48,9 @@ def make_problem(n: int) -> tuple[VanillaCF, pd.DataFrame, pd.DataFrame, pd.Seri
     """A trained model of such rows, its training rows, rows to explain, their labels."""
     frame, label = draw_rows(TRAINING_ROWS + n)
     model = VanillaCF(
-        schema=make_schema(), encoder_widths=ENCODER, head_widths=HEAD, epochs=15, random_state=0
+        schema=make_schema(),
+        trainer=PlainTrainer(encoder_widths=ENCODER, head_widths=HEAD, epochs=15),
+        random_state=0,
     )
     model.fit(frame[:TRAINING_ROWS], label[:TRAINING_ROWS])
     train, rest = frame[:TRAINING_ROWS], frame[TRAINING_ROWS:]

@@ -7,14 +7,13 @@ import numpy as np
 from _loan_shapes import ENCODER, HEAD, draw_rows, make_schema
 from jax import Array
 
-from rocourse import RoCourseNet
+from rocourse import Attack, GeneratorProposer, JointTrainer
 from rocourse.attack import InnerOptimizer
-from rocourse.methods._batch import Batch, stack_batches
-from rocourse.methods._config import AttackConfig
-from rocourse.methods._state import build_generator, build_predictor
-from rocourse.methods._step import TrainState, new_state, visit_batches
-from rocourse.methods._training import _BATCHES_A_CALL as BATCHES_A_CALL
-from rocourse.methods._training import TrainingPlan
+from rocourse.models.training import TrainingPlan, build_generator, build_predictor
+from rocourse.models.training._batch import Batch, stack_batches
+from rocourse.models.training._config import Rates, StepConfig
+from rocourse.models.training._step import TrainState, new_state, visit_batches
+from rocourse.models.training._training import _BATCHES_A_CALL as BATCHES_A_CALL
 from rocourse.schema.constraints import ConstraintLayer
 
 GENERATOR = (10,)
@@ -35,10 +34,10 @@ class LoanTraining(NamedTuple):
     constraints: ConstraintLayer
 
     @property
-    def attack(self) -> AttackConfig:
+    def attack(self) -> Attack:
         """The attacker of the plan."""
-        assert self.plan.recourse is not None and self.plan.recourse.attack is not None
-        return self.plan.recourse.attack
+        assert self.plan.generator is not None and self.plan.generator.attack is not None
+        return self.plan.generator.attack
 
     def visit(
         self,
@@ -57,8 +56,8 @@ class LoanTraining(NamedTuple):
                 (np.asarray((1, 0), np.int32), np.int32(count), np.bool_(True), np.float32(EPSILON))
             ),
             self.constraints,
-            self.plan.step(),
-            self.plan.rates(),
+            StepConfig.of(self.plan),
+            Rates.of(self.plan),
             key=key,
         )
         return moved
@@ -69,22 +68,20 @@ def loan_training(optimizer: InnerOptimizer) -> LoanTraining:
     schema = make_schema()
     n_rows = BATCH_SIZE * BATCHES_A_CALL
     frame, label = draw_rows(n_rows)
-    plan = RoCourseNet(
-        schema=schema,
-        encoder_widths=ENCODER,
-        head_widths=HEAD,
-        generator_widths=GENERATOR,
-        batch_size=BATCH_SIZE,
-        attack_steps=STEPS,
-        unroll_steps=UNROLL,
-        inner_optimizer=optimizer,
-        inner_rate=INNER_RATES[optimizer],
+    attack = Attack(
+        steps=STEPS,
+        unroll=UNROLL,
+        optimizer=optimizer,
+        learning_rate=INNER_RATES[optimizer],
         epsilon=EPSILON,
-    ).training_plan()
-    assert plan.build is not None
+    )
+    trainer = JointTrainer(encoder_widths=ENCODER, head_widths=HEAD, batch_size=BATCH_SIZE)
+    task = GeneratorProposer(widths=GENERATOR).task(attack)
+    assert task is not None
+    plan = TrainingPlan("both", trainer, task)
     predictor_key, generator_key = jax.random.split(jax.random.key(0))
-    predictor = build_predictor(schema.layout, 2, plan.predictor, key=predictor_key)
-    generator = build_generator(predictor, schema.layout, plan.build, key=generator_key)
+    predictor = build_predictor(schema.layout, 2, ENCODER, HEAD, key=predictor_key)
+    generator = build_generator(predictor, schema.layout, task.build, key=generator_key)
     batches = stack_batches(
         schema.encode(frame), label.to_numpy(), np.arange(n_rows), BATCH_SIZE, BATCHES_A_CALL
     )

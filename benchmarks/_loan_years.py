@@ -12,8 +12,8 @@ import pandas as pd
 
 import rocourse
 from rocourse import Recourse, RoCourseNet, Schema
+from rocourse.estimators import RecourseClassifier
 from rocourse.evaluation import ModelScores, evaluate_model
-from rocourse.methods import RecourseClassifier
 
 
 def train_year(
@@ -28,8 +28,8 @@ def train_year(
     X, y = _apart(train, schema)
     model = RoCourseNet(schema=schema, random_state=seed, **options).fit(X, y)
     model.save(folder / year)
-    learned_from = len(X) - ceil(len(X) * model.validation_fraction)
-    return ceil(learned_from / model.batch_size) * model.n_iter_
+    learned_from = len(X) - ceil(len(X) * model.trainer_.validation_fraction)
+    return ceil(learned_from / model.trainer_.batch_size) * model.n_iter_
 
 
 def answer_year(year: str, test: pd.DataFrame, schema: Schema, folder: Path) -> Recourse:

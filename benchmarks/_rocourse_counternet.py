@@ -6,7 +6,7 @@ import pandas as pd
 from _counternet_task import Clock, Data, Outcome, Settings, read_task, write_answer
 from _loan_shapes import make_schema
 
-from rocourse import CounterNet
+from rocourse import CounterNet, GeneratorProposer, JointTrainer
 from rocourse.schema import one_hot
 
 
@@ -24,7 +24,7 @@ def main() -> None:
     outcomes = []
     for epochs in settings.checkpoints:
         # Weights can only be had at the end of a training; the same seed takes the same path.
-        model.set_params(epochs=epochs).fit(train, label)
+        model.set_params(trainer__epochs=epochs).fit(train, label)
         outcomes.append(outcome(model, validation))
     write_answer(clock, outcomes, ("jax", "equinox", "optax"))
 
@@ -39,23 +39,29 @@ def tables(data: Data) -> tuple[pd.DataFrame, pd.Series]:
 def configured(settings: Settings) -> CounterNet:
     """CounterNet with jax-relax's losses and kind of generator."""
     # rocourse takes squared errors whole.
-    weights = {f"lambda_{i}": value / 2 for i, value in enumerate(settings.lambdas, start=1)}
+    prediction, validity, proximity = (value / 2 for value in settings.lambdas)
     return CounterNet(
         schema=make_schema(),
-        encoder_widths=settings.encoder,
-        head_widths=settings.head,
-        generator_widths=settings.generator,
-        generator="rebuild",
-        target_input=False,
-        dropout=settings.dropout,
-        loss="mse",
-        proximity_loss="mse",
-        **weights,
-        learning_rate=settings.learning_rate,
-        batch_size=settings.batch_size,
-        epochs=settings.epochs,
-        # The validation rows are apart already: all rows given are for training.
-        validation_fraction=0.0,
+        trainer=JointTrainer(
+            encoder_widths=settings.encoder,
+            head_widths=settings.head,
+            dropout=settings.dropout,
+            prediction_weight=prediction,
+            learning_rate=settings.learning_rate,
+            batch_size=settings.batch_size,
+            epochs=settings.epochs,
+            # The validation rows are apart already: all rows given are for training.
+            validation_fraction=0.0,
+        ),
+        proposer=GeneratorProposer(
+            network="rebuild",
+            widths=settings.generator,
+            target_input=False,
+            dropout=settings.dropout,
+            proximity_loss="mse",
+            validity_weight=validity,
+            proximity_weight=proximity,
+        ),
         random_state=settings.seed,
     )
 

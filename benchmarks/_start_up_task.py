@@ -61,7 +61,7 @@ def answer(model_folder: str, n_rows: str) -> dict[str, float]:
     dataset = rocourse.datasets.load("german_credit")
     frame = next(iter(dataset.subsets.values())).drop(columns=dataset.target)
     rows = frame.sample(int(n_rows), random_state=0)
-    import rocourse.methods
+    import rocourse.estimators
 
     imported = time.perf_counter()
     model = rocourse.load(model_folder)

@@ -25,8 +25,10 @@ from _calibration import square_product
 from _cores import limit_cores
 from _loan_shapes import ENCODER, HEAD, draw_rows, make_schema
 
-from rocourse import RoCourseNet
-from rocourse.methods._inference import propose_rows
+from rocourse import GeneratorProposer, JointTrainer, RoCourseNet
+from rocourse.models import predict_rows
+from rocourse.recourse.generator._propose import propose_rows
+from rocourse.schema.constraints import ConstraintLayer
 
 TRAINING_ROWS = 5_000
 GENERATOR = (10,)
@@ -59,19 +61,18 @@ def measure(n: int, rounds: int, cores: int) -> dict[str, Any]:
     frame, label = draw_rows(TRAINING_ROWS + n)
     model = RoCourseNet(
         schema=make_schema(),
-        encoder_widths=ENCODER,
-        head_widths=HEAD,
-        generator_widths=GENERATOR,
-        epochs=2,
+        trainer=JointTrainer(encoder_widths=ENCODER, head_widths=HEAD, epochs=2),
+        proposer=GeneratorProposer(widths=GENERATOR),
         random_state=0,
     ).fit(frame[:TRAINING_ROWS], label[:TRAINING_ROWS])
     table = frame[TRAINING_ROWS:].reset_index(drop=True)
     rows = model.schema_.encode(table)
-    target = 1 - np.argmax(model._probabilities(rows), axis=1)
-    predictor, generator = model.predictor_, model.generator_
+    target = 1 - np.argmax(predict_rows(model.model_, rows, model.schema_.layout), axis=1)
+    predictor, generator = model.network_, model.state_
+    constraints = ConstraintLayer.from_schema(model.schema_)
 
     def networks() -> None:
-        propose_rows(predictor, generator, rows, target, model._constraints)
+        propose_rows(predictor, generator, rows, target, constraints)
 
     flops = forward_flops(model)
     product = square_product()
@@ -117,7 +118,7 @@ def measure(n: int, rounds: int, cores: int) -> dict[str, Any]:
 
 def forward_flops(model: RoCourseNet) -> float:
     """The products that one row needs: encoder, head and generator, rows taken as dense."""
-    predictor, generator = model.predictor_, model.generator_
+    predictor, generator = model.network_, model.state_
     layers = (
         *predictor.encoder.layers,
         *predictor.head.layers,

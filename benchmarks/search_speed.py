@@ -20,8 +20,7 @@ import pandas as pd
 from _cores import limit_cores
 from _loan_shapes import make_problem
 
-from rocourse import RBR, ROAR
-from rocourse.methods import RecourseClassifier
+from rocourse import RBR, ROAR, RecourseClassifier
 
 # One recourse on the loan data, as the paper gives it (its table of running times).
 PUBLISHED_MS = {"ROAR": 131.0, "RBR": 346.0}

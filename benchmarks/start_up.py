@@ -96,7 +96,7 @@ def measure_quick(repeats: int) -> list[Measured]:
         NOTHING: ["-c", "pass"],
         "rocourse --help": ["-m", "rocourse.cli", "--help"],
         "import rocourse": ["-c", "import rocourse"],
-        "import rocourse.methods": ["-c", "import rocourse.methods"],
+        "import rocourse.estimators": ["-c", "import rocourse.estimators"],
     }
     measured = {name: Measured(name) for name in commands}
     for repeat in range(repeats + 1):

@@ -33,7 +33,7 @@ from _loan_shapes import (
 from _peak_memory import bare_interpreter_bytes
 
 import rocourse
-from rocourse import CounterNet
+from rocourse import CounterNet, JointTrainer
 from rocourse.tables import BATCH_ROWS, even_size, new_table
 
 MIB = 2**20
@@ -90,7 +90,9 @@ def measure(folder: Path, rows: int, suffix: str) -> dict[str, Any]:
     """All figures, from files in a folder of their own."""
     known, label = draw_rows(TRAINING_ROWS)
     model = CounterNet(
-        schema=make_schema(), encoder_widths=ENCODER, head_widths=HEAD, epochs=5, random_state=0
+        schema=make_schema(),
+        trainer=JointTrainer(encoder_widths=ENCODER, head_widths=HEAD, epochs=5),
+        random_state=0,
     ).fit(known, label)
     model.save(folder / "model")
     data, out = folder / f"rows.{suffix}", folder / f"advice.{suffix}"

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +35,7 @@ from _relax_run import add_shared_options, print_versions, run_beside_relax
 
 import rocourse
 from rocourse import VanillaCF
+from rocourse.recourse import Context
 from rocourse.schema import Rows, one_hot, proximity
 
 
@@ -140,15 +142,17 @@ def compare(python: Path, n: int, repeats: int, cores: int) -> dict[str, Any]:
 
 def ours(model: VanillaCF, frame: pd.DataFrame, rows: Rows) -> Ask:
     """Asks rocourse."""
-    target = 1 - model.judge_.probabilities(one_hot(rows, model.schema_.layout)).argmax(axis=1)
+    target = 1 - model.model_.probabilities(one_hot(rows, model.schema_.layout)).argmax(axis=1)
+    context = Context(model.schema_, model.model_, model.network_, model.seed_)
 
     def ask(call: str, setting: Setting) -> tuple[float, float, Rows]:
-        model.set_params(search_steps=setting.steps, search_rate=setting.rate)
+        model.proposer_ = model.proposer(steps=setting.steps, learning_rate=setting.rate)
+        twin = copy(model)
         wall, cpu = time.perf_counter(), time.process_time()
         if call == "compiled":
-            found = model.search(rows, target)
+            found = model.proposer_.propose(model.state_, context, rows, target)
         else:
-            found = model.recourse(frame).attempts
+            found = twin.recourse(frame).attempts
         return time.perf_counter() - wall, time.process_time() - cpu, found
 
     return ask

@@ -47,7 +47,7 @@ class TuningResult:
     """All trials of one method on one data set.
 
     Attributes:
-        method: As in `rocourse.methods.METHODS`.
+        method: As in `rocourse.METHODS`.
         data: What was tuned on.
         target: The label column.
         protocol: The rows whose recourses were scored.

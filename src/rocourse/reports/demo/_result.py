@@ -31,7 +31,7 @@ class MethodRun:
     """One method in the k-subset protocol.
 
     Attributes:
-        name: As in `rocourse.methods.METHODS`.
+        name: As in `rocourse.METHODS`.
         title: For people.
         parameters: All parameters of the estimator but schema and seed.
         subsets: What was measured.
