@@ -4,6 +4,7 @@ The second parameter of every normal distribution is its standard deviation.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -36,15 +37,10 @@ COVARIATE_INFO = DatasetInfo(
     license=_LICENSE,
     source=_SOURCE,
 )
-LABEL_INFO = DatasetInfo(
+LABEL_INFO = replace(
+    COVARIATE_INFO,
     name="simulated_label",
     description="Two features caused by the class, which is 1 in 60% of D1 and in 30% of D2.",
-    kind="simulated",
-    subsets=("D1", "D2"),
-    rows=2 * DEFAULT_ROWS,
-    target="y",
-    license=_LICENSE,
-    source=_SOURCE,
 )
 
 

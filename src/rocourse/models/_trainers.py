@@ -7,9 +7,9 @@ import numpy as np
 from rocourse.models._balance import balanced
 from rocourse.models._shift import Shift, shift_rows
 from rocourse.models.training import (
-    GeneratorTask,
-    History,
+    Beside,
     Moving,
+    Told,
     Trained,
     Trainer,
     TrainingPlan,
@@ -24,14 +24,7 @@ from rocourse.schema import Rows
 class PlainTrainer(Trainer, kind="plain"):
     """Trains one network on the rows as they are."""
 
-    def train(
-        self,
-        data: TrainingRows,
-        *,
-        seed: int,
-        beside: GeneratorTask | None = None,
-        history: History | None = None,
-    ) -> Trained:
+    def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
         """Trains the network; a generator comes afterwards."""
         plan = TrainingPlan("predictor", self)
         return Trained([train(data, plan, seed=seed, history=history).predictor])
@@ -53,14 +46,7 @@ class JointTrainer(Trainer, kind="joint"):
         default=1.0, doc="λ1, the weight of L1 (prediction).", rule=number(at_least=0.0)
     )
 
-    def train(
-        self,
-        data: TrainingRows,
-        *,
-        seed: int,
-        beside: GeneratorTask | None = None,
-        history: History | None = None,
-    ) -> Trained:
+    def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
         """Trains the network, and the generator if there is one to be trained beside it."""
         moving: Moving = "predictor" if beside is None else "both"
         plan = TrainingPlan(moving, self, beside, self.prediction_weight)
@@ -100,14 +86,7 @@ class SteadyTrainer(Trainer, kind="steady"):
         rule=share(all_of_it=True),
     )
 
-    def train(
-        self,
-        data: TrainingRows,
-        *,
-        seed: int,
-        beside: GeneratorTask | None = None,
-        history: History | None = None,
-    ) -> Trained:
+    def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
         """Trains the committee; its history is the first network's.
 
         A single network without copies and balance is the one that a `PlainTrainer` arrives at.

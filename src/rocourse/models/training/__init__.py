@@ -1,17 +1,17 @@
 """Training: one compiled step of block-wise coordinate descent, epochs around it, their record."""
 
-from rocourse.models.training._history import History
+from rocourse.models.training._history import EpochCallback, EpochRecord, History
 from rocourse.models.training._plan import (
     LOSSES,
     PROXIMITY_LOSSES,
     VALIDITY_LOSSES,
-    EpochCallback,
-    EpochRecord,
+    Beside,
     GeneratorTask,
     Loss,
     Moving,
     Objective,
     ProximityLoss,
+    Told,
     Trained,
     Trainer,
     TrainingPlan,
@@ -31,6 +31,7 @@ __all__ = [
     "LOSSES",
     "PROXIMITY_LOSSES",
     "VALIDITY_LOSSES",
+    "Beside",
     "EpochCallback",
     "EpochRecord",
     "GeneratorTask",
@@ -39,6 +40,7 @@ __all__ = [
     "Moving",
     "Objective",
     "ProximityLoss",
+    "Told",
     "Trained",
     "Trainer",
     "TrainingPlan",

@@ -1,6 +1,9 @@
 """The record of a training, epoch by epoch, of one network or of several one after the other."""
 
-from rocourse.models.training._plan import EpochCallback, EpochRecord
+from collections.abc import Callable
+
+EpochRecord = dict[str, float]
+EpochCallback = Callable[[EpochRecord], None]
 
 
 class History:

@@ -1,18 +1,15 @@
 """What to train and how: the trainer's options, and the task of a generator, if there is one."""
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from rocourse.attack import Attack
+from rocourse.models.training._history import History
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.options import Options, maybe, number, one_of, option, share, whole, widths
 from rocourse.schema import Rows, Schema
-
-if TYPE_CHECKING:
-    from rocourse.models.training._history import History
 
 Loss = Literal["mse", "cross_entropy"]
 ValidityLoss = Literal["mse", "cross_entropy", "hinge"]
@@ -21,9 +18,6 @@ Moving = Literal["both", "predictor", "generator"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 VALIDITY_LOSSES: tuple[ValidityLoss, ...] = get_args(ValidityLoss)
 PROXIMITY_LOSSES: tuple[ProximityLoss, ...] = get_args(ProximityLoss)
-
-EpochRecord = dict[str, float]
-EpochCallback = Callable[[EpochRecord], None]
 
 
 class TrainingRows(NamedTuple):
@@ -54,6 +48,10 @@ class GeneratorTask(NamedTuple):
     """What it is trained against; None: the unshifted predictor."""
     probe: Attack | None
     """What robust validity is measured against on held-out rows in every epoch, if it is."""
+
+
+Beside = GeneratorTask | None
+Told = History | None
 
 
 class Trained(NamedTuple):
@@ -105,14 +103,13 @@ class Trainer(Options):
         rule=maybe(whole()),
     )
 
-    @abstractmethod
     def train(
         self,
         data: TrainingRows,
         *,
         seed: int,
-        beside: GeneratorTask | None = None,
-        history: "History | None" = None,
+        beside: Beside = None,
+        history: Told = None,
     ) -> Trained:
         """Trains a model.
 
@@ -123,6 +120,11 @@ class Trainer(Options):
                 leave it, and it is trained afterwards.
             history: Told of each epoch.
         """
+        return self._train(data, seed, beside, history)
+
+    @abstractmethod
+    def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
+        """As `train`."""
 
 
 class TrainingPlan(NamedTuple):

@@ -15,8 +15,8 @@ from rocourse.errors import TrainingError
 from rocourse.models._compilation import own_device
 from rocourse.models.training._batch import stack_batches
 from rocourse.models.training._config import Rates, StepConfig
-from rocourse.models.training._history import History
-from rocourse.models.training._plan import EpochRecord, Moving, TrainingPlan, TrainingRows
+from rocourse.models.training._history import EpochRecord, History
+from rocourse.models.training._plan import Moving, TrainingPlan, TrainingRows
 from rocourse.models.training._state import build_generator, build_predictor
 from rocourse.models.training._step import (
     Figures,
