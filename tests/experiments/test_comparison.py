@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from rocourse.methods import METHODS
 
 from rocourse.errors import ArtifactError, ConfigError
 from rocourse.experiments import (
@@ -19,7 +20,6 @@ from rocourse.experiments import (
     read_comparison,
     run_comparison,
 )
-from rocourse.methods import METHODS
 
 QUICK = {
     "encoder_widths": (8, 4),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods import METHODS
 
 from rocourse import datasets
 from rocourse.artifacts import load
@@ -14,7 +15,6 @@ from rocourse.errors import ConfigError, OutputError
 from rocourse.experiments import DEMO, PAPER, load_demo, options_for, run_demo
 from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
 from rocourse.experiments._demo import Trial, choose_samples, hold_still
-from rocourse.methods import METHODS
 from rocourse.schema import Recourse
 
 SMALL = {

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from rocourse.methods import METHODS
 
 from rocourse.experiments import PAPER
 from rocourse.experiments._figures import to_png
@@ -10,7 +11,6 @@ from rocourse.experiments._theme import DARK, LIGHT
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
 from rocourse.experiments.reproduction._frontier_figures import efficient, frontier_at
 from rocourse.experiments.reproduction._parts import difference, grouped, spread
-from rocourse.methods import METHODS
 
 QUICK = SCALES["quick"]
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")

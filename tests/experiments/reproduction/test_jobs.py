@@ -3,11 +3,11 @@
 import pickle
 
 import pytest
+from rocourse.methods import METHODS
 from tests.experiments.reproduction.tiny import CELL, cell
 
 from rocourse.errors import ConfigError
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Cell, Job, Source, find_entries
-from rocourse.methods import METHODS
 
 
 def test_digest_is_what_it_was_when_results_were_stored():
