@@ -25,15 +25,28 @@ import rocourse
 from rocourse import datasets
 from rocourse.artifacts import model_digest, write_file
 from rocourse.datasets import Dataset
+<<<<<<< HEAD
 from rocourse.evaluation import AuditReport, audit, fit_seed, split
 from rocourse.experiments.reproduction import find_scale
 from rocourse.ledger import Issue, Ledger, NewPromise
 from rocourse.methods import METHODS, RecourseClassifier
 from rocourse.reports import draw_audits
+=======
+from rocourse.estimators import METHODS, RecourseClassifier
+from rocourse.evaluation import AuditReport, audit, draw_audits, fit_seed, split
+from rocourse.ledger import Issue, Ledger, NewPromise
+>>>>>>> tests-core
 from rocourse.schema import Recourse
 
-# Both are trained as for the tables of docs/reproduction.md.
-LOAN = find_scale("paper").settings["loan"]
+# Both are trained as for the tables of docs/reproduction.md, on networks of the paper's widths.
+OPTIONS = {
+    "counternet": {"preset": "paper-loan"},
+    "rocourse-panel": {
+        "preset": "panel-loan",
+        "trainer__encoder_widths": (200, 10),
+        "trainer__head_widths": (10,),
+    },
+}
 TITLES = {"counternet": "CounterNet", "rocourse-panel": "RoCoursePanel"}
 
 # Promises of the first year are made at its end, and hold until all models have judged them.
@@ -49,9 +62,8 @@ def train(
     method: str, year: str, rows: pd.DataFrame, data: Dataset, *, seed: int, epochs: int | None
 ) -> RecourseClassifier:
     """The model of one year."""
-    changes = {} if epochs is None else {"epochs": epochs}
-    options = LOAN.cell(method, **changes).options
-    model = METHODS[method](schema=data.schema, random_state=fit_seed(seed, year), **options)
+    options = OPTIONS[method] | ({} if epochs is None else {"trainer__epochs": epochs})
+    model = METHODS[method](data.schema, random_state=fit_seed(seed, year), **options)
     return model.fit(rows.drop(columns=data.target), rows[data.target])
 
 

@@ -16,8 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from rocourse import datasets
-from rocourse.methods import RBR, ROAR, VanillaCF
+from rocourse import RBR, ROAR, VanillaCF, datasets
 from rocourse.schema import Schema, one_hot
 
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from rocourse import CFModel, RobustCFModel, datasets
+from rocourse.attack import Attack
 from rocourse.networks import GeneratorShape, Proposal, Request, propose
 from rocourse.schema import Layout
 
@@ -47,10 +48,10 @@ def main() -> dict[str, float]:
     for cls in (CFModel, RobustCFModel):
         model = cls(
             data.actionable_schema,
-            generator=DirectionGenerator,
-            lambda_3=0.2,
-            generator_learning_rate=0.03,
-            measure_attack=True,
+            proposer__network=DirectionGenerator,
+            proposer__proximity_weight=0.2,
+            proposer__learning_rate=0.03,
+            proposer__measured_attack=Attack(),
             random_state=0,
         )
         recourse = model.fit(X, y).recourse(X.head(200))

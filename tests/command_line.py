@@ -1,6 +1,7 @@
 """Running the command line inside the test process, where compiled functions are shared."""
 
-from typer.testing import CliRunner
+import CliRunner
+from typer.testing import json
 
 from rocourse.cli import app
 
@@ -32,3 +33,10 @@ def refused(*args):
     assert result.stderr.count("\n") == 1, result.stderr
     assert result.stderr.endswith((".\n", "?\n"))
     return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def assignments(params):
+    """Parameters as `--set` takes them."""
+    return [
+        f"--set={name.replace('__', '.')}={json.dumps(value)}" for name, value in params.items()
+    ]

@@ -1,5 +1,5 @@
 """What holds for all tests: no timing decides one, and no process takes more memory mappings than
-Linux allows it."""
+Linux allows it. And models that many of them ask, each trained once per process."""
 
 import gc
 from pathlib import Path
@@ -7,6 +7,9 @@ from pathlib import Path
 import jax
 import pytest
 from hypothesis import settings
+from tests.loans import fit, make_loans
+
+from rocourse.estimators import METHODS, RoCourseNet
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -24,3 +27,41 @@ def _few_mappings():
     if _MAPPINGS.exists() and _MAPPINGS.read_bytes().count(b"\n") > _MANY:
         jax.clear_caches()
         gc.collect()
+
+
+@pytest.fixture(scope="session")
+def loans():
+    return make_loans(400, seed=0)
+
+
+@pytest.fixture(scope="session")
+def graded_loans():
+    return make_loans(400, seed=0, n_classes=3)
+
+
+@pytest.fixture(scope="session")
+def fitted(loans):
+    """Fitted models of all methods by name, each made when it is first asked for."""
+    models = {}
+
+    def get(name):
+        if name not in models:
+            models[name] = fit(METHODS[name], loans)
+        return models[name]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def counternet(fitted):
+    return fitted("counternet")
+
+
+@pytest.fixture(scope="session")
+def rocoursenet(fitted):
+    return fitted("rocoursenet")
+
+
+@pytest.fixture(scope="session")
+def graded_rocoursenet(graded_loans):
+    return fit(RoCourseNet, graded_loans, trainer__epochs=20)

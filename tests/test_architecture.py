@@ -1,5 +1,8 @@
 """The shape of the house: layers, sizes, names, and what an import costs."""
 
+import ast
+import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "rocourse"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-LONGEST_MODULE = 500
+LONGEST_MODULE = 400
+MOST_ANCESTORS = 4
 ATTIC_NAMES = {"common", "helper", "helpers", "misc", "util", "utilities", "utils"}
 
 
@@ -36,6 +40,53 @@ def test_module_is_short_enough_to_read(path):
 def test_no_module_is_an_attic():
     names = {path.stem.strip("_") for path in MODULES} | {path.parent.name for path in MODULES}
     assert not names & ATTIC_NAMES
+
+
+def room_of(path: Path) -> str:
+    """The package right under `rocourse` that a module is in; none of those beside them."""
+    inside = path.relative_to(PACKAGE).parts
+    return inside[0] if len(inside) > 1 else ""
+
+
+def imported_names(path: Path) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return [name for name in names if name.startswith("rocourse.")]
+
+
+def test_no_module_imports_what_is_private_to_another_room():
+    strangers = [
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path in MODULES
+        for name in imported_names(path)
+        for _, room, *inside in [name.split(".")]
+        if room != room_of(path)
+        and any(part.startswith("_") and not part.startswith("__") for part in inside)
+    ]
+    assert strangers == []
+
+
+def test_public_classes_have_few_ancestors():
+    """Ours and `object`: the towers of exceptions, enums and other libraries are not ours."""
+    rooms = {
+        f"rocourse.{'.'.join(path.parent.relative_to(PACKAGE).parts)}".rstrip(".")
+        for path in MODULES
+        if path.name == "__init__.py"
+    }
+    tall = {}
+    for room in sorted(rooms):
+        module = importlib.import_module(room)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if inspect.isclass(value) and value.__module__.startswith("rocourse"):
+                ours = [c for c in value.__mro__ if c.__module__.startswith("rocourse")]
+                if len([*ours, object]) > MOST_ANCESTORS:
+                    tall[value] = [c.__name__ for c in ours]
+    assert tall == {}
 
 
 @pytest.mark.parametrize(

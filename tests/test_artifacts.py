@@ -15,7 +15,7 @@ from tests.applicants import TARGET, make_applicants, trained_model, untrained_m
 import rocourse
 from rocourse.artifacts import check_file_path, check_model_path, load, new_file, save, write_file
 from rocourse.errors import ArtifactError, OutputError
-from rocourse.methods import METHODS
+from rocourse.estimators import METHODS
 
 HEADER, WEIGHTS = "model.json", "weights.safetensors"
 
@@ -92,9 +92,9 @@ def test_a_trained_model_comes_back_with_its_history_and_best_metrics(rows, tmp_
 
 def test_the_header_says_what_the_model_is(stored):
     header = json.loads((stored / HEADER).read_text())
-    assert (header["format"], header["version"]) == ("rocourse-model", 1)
+    assert (header["format"], header["version"]) == ("rocourse-model", 2)
     assert header["method"] == "rocoursenet"
-    assert header["params"]["encoder_widths"] == [8, 4]
+    assert header["params"]["trainer"]["encoder_widths"] == [8, 4]
     assert header["classes"] == ["denied", "granted"]
     assert header["schema"]["format"] == "rocourse-schema"
     assert set(header["versions"]) == {"rocourse", "python", "jax", "numpy"}
@@ -147,8 +147,9 @@ def test_a_loss_that_overflowed_is_stored_as_null_and_read_as_nan(tmp_path):
 
 def test_numpy_numbers_among_the_parameters_are_stored_as_numbers(tmp_path):
     model = untrained_model()
-    model.set_params(learning_rate=np.float64(0.5), encoder_widths=(np.int64(8), np.int64(4)))
-    assert load(save(model, tmp_path / "model")).encoder_widths == (8, 4)
+    model.set_params(trainer__learning_rate=np.float64(0.5), random_state=np.int64(3))
+    loaded = load(save(model, tmp_path / "model"))
+    assert (loaded.trainer.learning_rate, loaded.random_state) == (0.5, 3)
 
 
 def test_weights_that_are_not_finite_are_not_stored(tmp_path):
@@ -196,10 +197,10 @@ def test_a_header_of_another_format_is_refused(stored, text):
     assert "must have the format 'rocourse-model'" in refusal(stored)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", True, None])
+@pytest.mark.parametrize("version", [0, 1, 3, "2", True, None])
 def test_a_model_of_another_format_version_is_refused(stored, version):
     edit_header(stored, version=version)
-    assert f"must have format version 1, but it has {version!r}" in refusal(stored)
+    assert f"must have format version 2, but it has {version!r}" in refusal(stored)
 
 
 @pytest.mark.parametrize("change", [{"best_epoch": 2}, {"seed": None}, {"note": "mine"}])
@@ -257,7 +258,9 @@ def test_weights_that_are_no_safetensors_are_refused(stored):
     [
         {"history": None},
         {"params": {"colour": "red"}},
-        {"params": {"encoder_widths": [16, 4]}},
+        {"params": {"trainer": {"kind": "plain"}}},
+        {"fitted": None},
+        {"network": {"encoder": [16, 4], "head": [4]}},
         {"schema": {"format": "rocourse-schema", "version": 9}},
         {"weights": None},
         {"weights": 7},

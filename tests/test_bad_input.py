@@ -1,6 +1,5 @@
 """Bad input: each kind is told in one sentence that says what to do, and nothing is written."""
 
-import json
 import os
 import re
 import signal
@@ -11,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.applicants import TARGET, TINY, make_applicants, make_schema, untrained_model
-from tests.command_line import refused, succeed
+from tests.command_line import assignments, refused, succeed
 
 from rocourse import CounterNet, RoCourseNet, Schema
 from rocourse.artifacts import load, save
 from rocourse.errors import ArtifactError, ConfigError, DataError, OutputError, SchemaError
 
-TINY_OPTIONS = [f"--set={name}={json.dumps(value)}" for name, value in TINY.items()]
+TINY_OPTIONS = assignments(TINY)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +184,7 @@ def test_no_rows(folder, model, applicants):
 def test_fewer_rows_than_a_batch_work(folder, applicants):
     # 40 rows, of which 8 are held out: the smaller batch has the shape of the other tests' batches.
     applicants.head(40).to_csv("few.csv", index=False)
-    options = [*TINY_OPTIONS, "--set=epochs=1", "--set=batch_size=1024", "--quiet"]
+    options = [*TINY_OPTIONS, "--set=trainer.epochs=1", "--set=trainer.batch_size=1024", "--quiet"]
     succeed("train", "few.csv", "--target=loan", "--immutable=region", "--out=new", *options)
     assert load("new").n_iter_ == 1
 
@@ -327,9 +326,13 @@ def test_an_output_that_exists_in_python(folder, model, applicants):
 
 def test_options_that_cannot_be(applicants):
     rows, labels = applicants.drop(columns=TARGET), applicants[TARGET]
-    for estimator in (CounterNet(epochs=0), RoCourseNet(epochs=0)):
-        with pytest.raises(ConfigError, match="'epochs' must be a whole number of at least 1"):
-            estimator.fit(rows, labels)
+    for cls in (CounterNet, RoCourseNet):
+        with pytest.raises(ConfigError) as caught:
+            cls(trainer__epochs=0)
+        sentence(caught.value, "'epochs' of JointTrainer must be a whole number of at least 1")
+        with pytest.raises(ConfigError) as caught:
+            cls(trainer="joint").fit(rows, labels)
+        sentence(caught.value, "'trainer' must be a Trainer: got 'joint'")
 
 
 # A background job of a shell ignores interrupts, and so do its children unless they say otherwise.
@@ -345,7 +348,7 @@ def test_interrupted_training_leaves_nothing(folder):
     before = snapshot(folder)
     process = subprocess.Popen(
         [sys.executable, "-c", HEED_INTERRUPTS, "train", "good.csv", "--target=loan", "--out=new"]
-        + [*TINY_OPTIONS, "--set=epochs=1000000"],
+        + [*TINY_OPTIONS, "--set=trainer.epochs=1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

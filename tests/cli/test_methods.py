@@ -5,15 +5,15 @@ import json
 import pandas as pd
 import pytest
 from tests.applicants import TARGET, tiny
-from tests.command_line import refused, succeed
+from tests.command_line import assignments, refused, succeed
 
 from rocourse.artifacts import load
-from rocourse.methods import METHODS
+from rocourse.attack import Attack
+from rocourse.estimators import METHODS
 
 
 def settings(method, **params):
-    values = {**tiny(method), **params}
-    return [f"--set={name}={json.dumps(value)}" for name, value in values.items()]
+    return assignments(tiny(method) | params)
 
 
 def test_methods_are_listed_with_what_they_are():
@@ -26,7 +26,8 @@ def test_methods_are_listed_with_what_they_are():
 @pytest.mark.parametrize("method", METHODS)
 def test_parameters_of_a_method_are_explained(method):
     listed = json.loads(succeed("methods", method, "--json").stdout)
-    assert listed.keys() == METHODS[method]().get_params(deep=False).keys()
+    params = METHODS[method]().get_params()
+    assert listed.keys() == {name.replace("__", ".") for name in params}
     assert all(entry["doc"].endswith(".") for entry in listed.values())
 
 
@@ -37,9 +38,9 @@ def test_an_unknown_method_gets_a_hint():
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_is_trained_gives_advice_and_is_evaluated(method, files, tmp_path):
     model, advice = tmp_path / "model", tmp_path / "advice.csv"
-    quick = {"epochs": 15}
-    if "generator_epochs" in METHODS[method]().get_params():
-        quick["generator_epochs"] = 5
+    quick = {"trainer__epochs": 15}
+    if "proposer__epochs" in METHODS[method]().get_params():
+        quick["proposer__epochs"] = 5
     args = ("--target=loan", "--immutable=region", "--out", model, "--method", method)
     report = succeed("train", files / "a.csv", *args, *settings(method, **quick), "--json")
     assert json.loads(report.stdout)["method"] == method
@@ -64,17 +65,46 @@ def test_a_method_is_trained_gives_advice_and_is_evaluated(method, files, tmp_pa
 def test_a_stored_model_is_explained(method, files, tmp_path):
     out = tmp_path / "explained"
     args = ("--target=loan", "--method", method, "--explain", files / "model", "--out", out)
-    quick = {"generator_epochs": 2} if method == "cf-model" else {}
+    quick = {"proposer__epochs": 2} if method == "cf-model" else {}
     succeed("train", files / "a.csv", *args, *settings(method, **quick))
     rows = pd.read_csv(files / "a.csv").drop(columns=TARGET)
     base, explained = load(files / "model"), load(out)
     assert (explained.predict_proba(rows) == base.predict_proba(rows)).all()
 
 
-def test_a_method_that_trains_its_own_predictor_explains_no_other(files, tmp_path):
-    message = refused(
-        "train", files / "a.csv", "--target=loan", "--explain", files / "model", "--out",
-        tmp_path / "m", "--method=counternet",
-    )  # fmt: skip
-    assert "--explain must be used with a method that comes after training" in message
-    assert "cf-model" in message and "roar" in message
+def test_a_method_with_a_trainer_of_its_own_explains_a_stored_model_too(files, tmp_path):
+    out = tmp_path / "explained"
+    args = ("--target=loan", "--method=counternet", "--explain", files / "model", "--out", out)
+    succeed("train", files / "a.csv", *args, *settings("counternet", proposer__epochs=2))
+    rows = pd.read_csv(files / "a.csv").drop(columns=TARGET)
+    base, explained = load(files / "model"), load(out)
+    assert (explained.predict_proba(rows) == base.predict_proba(rows)).all()
+    assert explained.n_iter_ == 2
+
+
+def test_trainers_and_proposers_are_named_by_their_kind(files, tmp_path):
+    out = tmp_path / "model"
+    chosen = ("--set=proposer=vanillacf", "--set=proposer.steps=5", "--set=trainer=steady")
+    sizes = assignments({k: v for k, v in tiny("vanillacf").items() if k != "trainer__epochs"})
+    others = (*sizes, "--set=trainer.epochs=2", "--set=trainer.committee=2")
+    args = ("--target=loan", "--method=counternet", "--out", out)
+    succeed("train", files / "a.csv", *args, *chosen, *others)
+    model = load(out)
+    assert (model.trainer_.kind, model.trainer_.committee, model.trainer_.epochs) == (
+        "steady",
+        2,
+        2,
+    )
+    assert (model.proposer_.kind, model.proposer_.steps) == ("vanillacf", 5)
+    words = refused("train", files / "a.csv", *args, "--force", "--set=trainer=stedy")
+    assert "trainer must be one of plain, joint, steady: got 'stedy'" in words
+
+
+@pytest.mark.parametrize("wish", ["attack=true", "attack.steps=3"])
+def test_an_attack_is_switched_on_where_there_is_none(wish, files, tmp_path):
+    out = tmp_path / "model"
+    args = ("--target=loan", "--method=counternet", "--out", out, "--set=attack=true")
+    succeed(
+        "train", files / "a.csv", *args, *settings("counternet", trainer__epochs=1), "--set", wish
+    )
+    assert load(out).attack_ == (Attack() if wish == "attack=true" else Attack(steps=3))

@@ -5,21 +5,19 @@ import json
 import numpy as np
 import pytest
 from tests.applicants import TARGET, TINY, make_schema, trained_model
-from tests.command_line import refused, run, succeed
+from tests.command_line import assignments, refused, run, succeed
 
 from rocourse.artifacts import load
 from rocourse.schema import Schema
 
 CONSTRAINED = ("--immutable", "region", "--increase-only", "age")
-TINY_OPTIONS = tuple(
-    f"--set={name}={json.dumps(value)}" for name, value in TINY.items() if name != "epochs"
-)
+TINY_OPTIONS = assignments({k: value for k, value in TINY.items() if k != "trainer__epochs"})
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_the_model_is_that_of_the_python_interface(files, applicants, tmp_path, name):
     out = tmp_path / "model"
-    args = ("--set=epochs=40", "--out", out, "--json")
+    args = ("--set=trainer.epochs=40", "--out", out, "--json")
     result = succeed("train", files / name, "--target=loan", *CONSTRAINED, *TINY_OPTIONS, *args)
     expected, loaded = trained_model(), load(out)
     rows = applicants.drop(columns=TARGET)
@@ -34,13 +32,15 @@ def test_the_model_is_that_of_the_python_interface(files, applicants, tmp_path, 
 def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
     schema, config, out = tmp_path / "schema.json", tmp_path / "tiny.toml", tmp_path / "model"
     Schema.infer(applicants, target="loan", immutable=["region"]).save(schema)
-    lines = [f"{name} = {json.dumps(value)}" for name, value in TINY.items()]
+    lines = [f"{k.replace('__', '.')} = {json.dumps(value)}" for k, value in TINY.items()]
     config.write_text("\n".join(lines))
     args = ("--schema", schema, "--increase-only=age", "--config", config, "--out", out)
-    result = succeed("train", files / "a.csv", "--target=loan", "--set=epochs=2", "--seed=7", *args)
+    result = succeed(
+        "train", files / "a.csv", "--target=loan", "--set=trainer.epochs=2", "--seed=7", *args
+    )
     model = load(out)
     assert model.schema_ == make_schema(applicants)
-    assert (model.n_iter_, model.encoder_widths) == (2, (8, 4))
+    assert (model.n_iter_, model.trainer.encoder_widths) == (2, (8, 4))
     assert model.to_state()[0]["seed"] != trained_model().seed_
     assert "weights of epoch" in result.stdout and str(out) in result.stdout
     assert result.stderr.splitlines()[0].startswith("epoch 1/2 accuracy ")
@@ -49,8 +49,8 @@ def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
 def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
     out = tmp_path / "model"
     args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
-    assert succeed(*args, "--set=epochs=1", "--out", out, "--quiet").output == ""
-    succeed(*args, "--set=epochs=2", "--out", out, "--quiet", "--force")
+    assert succeed(*args, "--set=trainer.epochs=1", "--out", out, "--quiet").output == ""
+    succeed(*args, "--set=trainer.epochs=2", "--out", out, "--quiet", "--force")
     assert load(out).n_iter_ == 2
 
 
@@ -64,14 +64,17 @@ def test_the_output_is_checked_before_anything_else(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--set=epoch=3"], ["'epoch'", "did you mean 'epochs'?"]),
-        (["--set=epochs"], ["name=value", "'epochs'"]),
+        (["--set=trainer.epoch=3"], ["'trainer.epoch'", "did you mean 'trainer.epochs'?"]),
+        (["--set=trainer.epochs"], ["name=value", "'trainer.epochs'"]),
         (["--set=random_state=3"], ["'random_state'", "--seed"]),
         (["--set=schema=3"], ["'schema'", "--schema"]),
-        (["--set=epochs=0"], ["'epochs'", "0"]),
-        (["--set=generator=paint"], ["'generator'", "'paint'"]),
-        (["--set=encoder_widths=8"], ["'encoder_widths'", "8"]),
-        (["--method=counternet", "--set=norm=l2"], ["'norm'"]),
+        (["--set=trainer.epochs=0"], ["'epochs' of JointTrainer", "0"]),
+        (["--set=proposer.network=paint"], ["'network'", "'paint'"]),
+        (["--set=proposer=paint"], ["proposer must be one of", "'paint'"]),
+        (["--set=trainer.encoder_widths=8"], ["'encoder_widths'", "8"]),
+        (["--method=counternet", "--set=attack.norm=l2"], ["'attack.norm'"]),
+        (["--method=roar", "--set=attack=true"], ["'attack' must be None with a ROARProposer"]),
+        (["--set=preset=paper"], ["'preset' must be one of", "'paper'"]),
         (["--immutable=regoin"], ["'regoin'", "did you mean 'region'?"]),
         (["--drop=id"], ["'id'", "--drop"]),
     ],
@@ -97,11 +100,11 @@ def test_an_unknown_method_is_wrong_usage_and_gets_a_hint(files, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("c.yaml", "epochs: 3", "must end in .json or .toml"),
+        ("c.yaml", "trainer: 3", "must end in .json or .toml"),
         ("c.json", "{", "must be JSON, but it is malformed"),
-        ("c.toml", "epochs 3", "must be TOML, but it is malformed"),
+        ("c.toml", "trainer 3", "must be TOML, but it is malformed"),
         ("c.json", "[3]", "must map names to values, but got list"),
-        ("c.json", '{"epoch": 3}', "did you mean 'epochs'?"),
+        ("c.json", '{"trainer": {"epoch": 3}}', "did you mean 'trainer.epochs'?"),
         (None, None, "must be readable, but got No such file"),
     ],
 )

@@ -5,15 +5,21 @@ import sys
 
 import pytest
 from tests.applicants import TARGET, TINY, make_schema
-from tests.command_line import refused, run, succeed
+from tests.command_line import assignments, refused, run, succeed
 
 from rocourse.artifacts import load
 from rocourse.experiments import read_tuning, tune
 
 FIXED = {
     name: TINY[name]
-    for name in ("encoder_widths", "head_widths", "generator_widths", "batch_size", "learning_rate")
-} | {"epochs": 30}
+    for name in (
+        "trainer__encoder_widths",
+        "trainer__head_widths",
+        "trainer__batch_size",
+        "trainer__learning_rate",
+        "proposer__widths",
+    )
+} | {"trainer__epochs": 30}
 OPTIONS = (
     "--target=loan",
     "--method=counternet",
@@ -21,7 +27,7 @@ OPTIONS = (
     "--increase-only=age",
     "--trials=2",
     "--judges=1",
-    *(f"--set={name}={json.dumps(value)}" for name, value in FIXED.items()),
+    *assignments(FIXED),
 )
 
 
@@ -75,10 +81,13 @@ def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--set=epoch=3"], ["'epoch'", "did you mean 'epochs'?"]),
+        (["--set=trainer.epoch=3"], ["'trainer.epoch'", "did you mean 'trainer.epochs'?"]),
         (["--set=random_state=3"], ["'random_state'", "--seed"]),
-        (["--set=epochs=0"], ["'epochs'", "0"]),
-        (["--set=lambda_3=1"], ["a parameter to vary", "lambda_3, epochs"]),
+        (["--set=trainer.epochs=0"], ["'epochs'", "0"]),
+        (
+            ["--set=proposer.proximity_weight=1"],
+            ["a parameter to vary", "trainer.epochs, proposer.proximity_weight"],
+        ),
         (["--target=lone"], ["'lone'", "did you mean 'loan'?"]),
         (["--immutable=regoin"], ["'regoin'", "did you mean 'region'?"]),
         (["--schema=absent.json"], ["absent.json"]),

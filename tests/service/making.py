@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from rocourse.methods import CounterNet
+from rocourse.estimators import CounterNet
 from rocourse.schema import Schema
 from rocourse.service import Settings, create_app
 
@@ -19,12 +19,12 @@ with warnings.catch_warnings():
 TARGET = "loan"
 FAVOURABLE = "granted"
 SMALL = {
-    "encoder_widths": (16, 8),
-    "head_widths": (8,),
-    "generator_widths": (16,),
-    "batch_size": 64,
-    "epochs": 12,
-    "learning_rate": 0.01,
+    "trainer__encoder_widths": (16, 8),
+    "trainer__head_widths": (8,),
+    "trainer__batch_size": 64,
+    "trainer__epochs": 12,
+    "trainer__learning_rate": 0.01,
+    "proposer__widths": (16,),
     "witnesses": 3,
 }
 # One of each kind that the wire must keep apart: floats and whole numbers, categories of text, of

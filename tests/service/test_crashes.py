@@ -35,7 +35,11 @@ def model(tmp_path_factory):
     frame = next(iter(data.subsets.values()))
     rows = frame.drop(columns=data.target)
     fitted = CounterNet(
-        schema=data.schema, encoder_widths=(16, 8), learning_rate=0.01, epochs=30, random_state=0
+        schema=data.schema,
+        trainer__encoder_widths=(16, 8),
+        trainer__learning_rate=0.01,
+        trainer__epochs=30,
+        random_state=0,
     ).fit(rows, frame[data.target])
     path = tmp_path_factory.mktemp("served") / "model"
     fitted.save(path)

@@ -17,9 +17,11 @@ from rocourse.attack import Attack
 from rocourse.errors import ConfigError
 from rocourse.estimators._given import classes_of, open_model, require_same_encoding
 from rocourse.estimators._parameters import (
+    OPTION_PARTS,
     PARAMETERS,
     check_parameters,
     documented_defaults,
+    require_options,
     resolved,
 )
 from rocourse.estimators._reading import fitted_schema, known_labels, new_labels, read_frame
@@ -36,8 +38,13 @@ from rocourse.models import (
 from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
+<<<<<<< HEAD
 from rocourse.options import NESTED, Options
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
+=======
+from rocourse.options import NESTED
+from rocourse.recourse import Advisor, Context, Fitting, Proposer, State
+>>>>>>> tests-core
 from rocourse.schema import OutOfRange, Recourse, Schema
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
@@ -131,7 +138,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nested: dict[str, dict[str, Any]] = {}
         for name in [name for name in params if NESTED in name]:
             outer, _, inner = name.partition(NESTED)
-            if isinstance(params.get(outer, getattr(self, outer, None)), Options):
+            if outer in OPTION_PARTS:
+                require_options(outer, inner, params.get(outer, getattr(self, outer)))
                 nested.setdefault(outer, {})[inner] = params.pop(name)
         super().set_params(**params)
         for outer, changes in nested.items():

@@ -37,6 +37,9 @@ class Parameters(NamedTuple):
         return documented(summary, self.docs)
 
 
+OPTION_PARTS = ("trainer", "proposer", "attack")
+"""The parameters that are objects of options, or none."""
+
 PARAMETERS = Parameters(
     {
         "schema": "The features and their constraints; None infers it (no constraints) from X in "
@@ -82,6 +85,15 @@ def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[
     return __init__
 
 
+def require_options(part: str, option: str, value: Any) -> None:
+    """Refuses to set an option of a part that is not there."""
+    if not isinstance(value, Options):
+        raise ConfigError(
+            f"The option '{part}' must be an object of options for '{option}' to be set: got "
+            f"{value!r}; set it first."
+        )
+
+
 def check_parameters(estimator: Composed) -> None:
     """Refuses impossible parameters."""
     for name, kind in (("trainer", Trainer), ("proposer", Proposer)):
@@ -113,9 +125,7 @@ def _wrong(name: str, rule: str, received: Any) -> ConfigError:
 
 def resolved(estimator: Composed) -> tuple[Trainer, Proposer, Attack | None]:
     """Trainer, proposer and attack with what the preset says in place of defaults."""
-    parts: dict[str, Any] = {
-        name: getattr(estimator, name) for name in ("trainer", "proposer", "attack")
-    }
+    parts: dict[str, Any] = {name: getattr(estimator, name) for name in OPTION_PARTS}
     if estimator.preset is not None:
         values = find_preset(estimator.preset).values_for(**parts)
         defaults = default_options(type(estimator))
@@ -132,7 +142,7 @@ def resolved(estimator: Composed) -> tuple[Trainer, Proposer, Attack | None]:
 def default_options(cls: type[Any]) -> dict[str, Any]:
     """Trainer, proposer and attack of a method unless others are given."""
     parameters = inspect.signature(cls.__init__).parameters
-    return {name: parameters[name].default for name in ("trainer", "proposer", "attack")}
+    return {name: parameters[name].default for name in OPTION_PARTS}
 
 
 def describe_parameters(cls: type[Any]) -> dict[str, tuple[Any, str]]:

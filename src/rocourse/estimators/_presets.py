@@ -104,7 +104,6 @@ PRESETS: Mapping[str, Preset] = {
         },
         proposer={
             "panel": {
-                "members": 6,
                 "margin_quantile": 0.9,
                 "min_gain": 0.02,
                 "min_category_share": 0.1,

@@ -1,0 +1,203 @@
+"""Post-hoc methods explain a model that is there already: ours, or anybody's."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from tests.loans import make_schema, small
+
+import rocourse
+from rocourse.errors import ArtifactError, ConfigError, DataError, SchemaError
+from rocourse.estimators import METHODS, RBR, ROAR, CFModel, RoCoursePanel, VanillaCF
+from rocourse.models import NetworkModel, predict_rows
+from rocourse.models.adapters import adapt
+from rocourse.schema import Schema
+
+SEARCHES = ["vanillacf", "vanillacf-random", "roar", "rbr"]
+POST_HOC = [*SEARCHES, "cf-model", "robust-cf-model", "vae-cf", "robust-vae-cf"]
+
+
+@pytest.fixture(scope="module")
+def rows(loans):
+    return loans.drop(columns="grade").head(40)
+
+
+@pytest.fixture(scope="module")
+def forest(loans):
+    """A pipeline on raw rows, text columns and all."""
+    model = make_pipeline(
+        OneHotEncoder(handle_unknown="ignore", min_frequency=5),
+        RandomForestClassifier(30, random_state=0),
+    )
+    return model.fit(loans.drop(columns="grade"), loans["grade"])
+
+
+@pytest.mark.parametrize("name", POST_HOC)
+def test_a_model_of_ours_is_explained_as_it_is(name, counternet, loans, rows):
+    cls = METHODS[name]
+    model = cls(model=counternet, random_state=0, **small(cls))
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    assert model.model_ is counternet.model_
+    assert model.schema_ == counternet.schema_
+    np.testing.assert_array_equal(model.predict_proba(rows), counternet.predict_proba(rows))
+    recourse = model.recourse(rows)
+    assert recourse.valid.mean() > 0.8
+    np.testing.assert_array_equal(
+        counternet.predict(recourse.attempted()) == recourse.desired, recourse.valid
+    )
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_for_a_model_needs_no_labels(name, counternet, loans, rows):
+    features = loans.drop(columns="grade")
+    model = METHODS[name](model=counternet, random_state=0).fit(features, None)
+    assert model.classes_.tolist() == [0, 1]
+    assert model.history_ == [] and model.planned_epochs == 0
+    assert model.recourse(rows).valid.any()
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_stored_explanation_of_our_model_stands_alone(name, counternet, loans, rows, tmp_path):
+    model = METHODS[name](model=counternet, random_state=0).fit(loans.drop(columns="grade"), None)
+    loaded = rocourse.load(rocourse.save(model, tmp_path / "model"))
+    assert loaded.model is None
+    pd.testing.assert_frame_equal(loaded.recourse(rows).frame(), model.recourse(rows).frame())
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_forest_on_raw_rows_is_explained(name, forest, loans, rows):
+    schema = make_schema(loans)
+    options = {"proposer__neighbours": 200} if name in ("roar", "rbr") else {"proposer__steps": 40}
+    model = METHODS[name](schema, model=forest, random_state=0, **options)
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    np.testing.assert_array_equal(model.predict(rows), forest.predict(rows))
+    recourse = model.recourse(rows)
+    assert recourse.valid.mean() > 0.5
+    honoured = forest.predict(recourse.frame()) == recourse.desired
+    assert honoured[recourse.status == "found"].all()
+
+
+def test_a_foreign_model_is_stored_by_its_owner(forest, loans, rows, tmp_path):
+    schema = make_schema(loans)
+    model = ROAR(schema, model=forest, proposer__neighbours=200, random_state=0)
+    model.fit(loans.drop(columns="grade"), loans["grade"])
+    path = rocourse.save(model, tmp_path / "model")
+    with pytest.raises(ArtifactError, match="without its 'model'.*pass it as model="):
+        rocourse.load(path)
+    loaded = rocourse.load(path, model=forest)
+    pd.testing.assert_frame_equal(loaded.recourse(rows).frame(), model.recourse(rows).frame())
+
+
+def test_a_model_that_was_stored_whole_takes_no_other(counternet, forest, tmp_path):
+    path = rocourse.save(counternet, tmp_path / "model")
+    with pytest.raises(ArtifactError, match="stored with its 'model'"):
+        rocourse.load(path, model=forest)
+
+
+def test_other_constraints_than_the_models_own_may_be_asked_for(counternet, loans, rows):
+    held = tuple(
+        replace(feature, immutable=True) if feature.name == "income" else feature
+        for feature in counternet.schema_.features
+    )
+    schema = replace(counternet.schema_, features=held)
+    model = VanillaCF(schema, model=counternet, random_state=0)
+    recourse = model.fit(loans.drop(columns="grade"), None).recourse(rows)
+    assert (recourse.frame()["income"].to_numpy() == rows["income"].to_numpy()).all()
+
+
+def test_a_schema_that_encodes_otherwise_is_refused(counternet, loans):
+    richer = loans.assign(income=loans["income"] * 2)
+    model = VanillaCF(make_schema(richer), model=counternet)
+    with pytest.raises(SchemaError, match="'income' must have the range or categories"):
+        model.fit(richer.drop(columns="grade"), None)
+
+
+@pytest.mark.parametrize("cls", [CFModel, RoCoursePanel])
+def test_what_needs_a_network_is_given_one_that_imitates_the_forest(cls, forest, loans, rows):
+    features = loans.drop(columns="grade")
+    model = cls(make_schema(loans), model=forest, random_state=0, **small(cls, trainer__epochs=30))
+    model.fit(features, loans["grade"])
+    np.testing.assert_array_equal(model.predict(rows), forest.predict(rows))
+    imitation = predict_rows(
+        NetworkModel.of([model.network_]), model.schema_.encode(features), model.schema_.layout
+    )
+    assert (imitation.argmax(axis=1) == forest.predict(features)).mean() > 0.85
+    recourse = model.recourse(rows)
+    honoured = forest.predict(recourse.attempted()) == recourse.desired
+    np.testing.assert_array_equal(honoured, recourse.status == "found")
+    assert recourse.valid.mean() > 0.5
+
+
+def test_labels_that_the_model_does_not_know_are_refused(forest, loans):
+    model = RBR(make_schema(loans), model=forest)
+    with pytest.raises(DataError, match="classes of the model, .0, 1.*got 7"):
+        model.fit(loans.drop(columns="grade"), np.full(len(loans), 7))
+
+
+def test_an_adapted_model_is_taken_as_it_is(loans, rows):
+    numbers = loans[["income", "debt", "age"]]
+    schema = Schema.infer(numbers.assign(grade=loans["grade"]), target="grade")
+    linear = LogisticRegression(max_iter=1000).fit(numbers.to_numpy(), loans["grade"])
+    judge = adapt(lambda frame: linear.predict_proba(frame.to_numpy())[:, 1], schema)
+    model = VanillaCF(schema, model=judge, random_state=0).fit(numbers, None)
+    assert model.model_ is judge
+    assert model.recourse(rows[["income", "debt", "age"]]).valid.mean() > 0.9
+
+
+def test_an_adapted_model_reads_rows_by_its_own_schema(loans):
+    numbers = loans[["income", "debt", "age"]]
+    schema = Schema.infer(numbers.assign(grade=loans["grade"]), target="grade")
+    linear = LogisticRegression(max_iter=1000).fit(numbers.to_numpy(), loans["grade"])
+    judge = adapt(lambda frame: linear.predict_proba(frame.to_numpy())[:, 1], schema)
+    few = numbers[numbers["income"].between(30, 50)]
+    model = ROAR(model=judge, random_state=0).fit(few, None)
+    np.testing.assert_allclose(
+        model.predict_proba(numbers), linear.predict_proba(numbers.to_numpy()), atol=1e-4
+    )
+    with pytest.raises(SchemaError, match="'income' must have the range"):
+        ROAR(Schema.infer(few), model=judge).fit(few, None)
+
+
+@pytest.mark.parametrize("name", ["cf-model", "roar"])
+def test_labels_are_those_of_the_explained_model(name, loans):
+    words = loans["grade"].map({0: "refused", 1: "approved"})
+    features = loans.drop(columns="grade")
+    base = METHODS["counternet"](random_state=0, **small(METHODS["counternet"], trainer__epochs=2))
+    base.fit(features, words)
+    cls = METHODS[name]
+    with pytest.raises(DataError, match="classes of the model, .'approved', 'refused'.*got [01]"):
+        cls(model=base, **small(cls)).fit(features, 1 - loans["grade"])
+    with pytest.raises(DataError, match="one class a row: got 10 classes for 400 rows"):
+        cls(model=base, **small(cls)).fit(features, words.head(10))
+    model = cls(model=base, random_state=0, **small(cls)).fit(features.head(50), words.head(50))
+    assert model.classes_.tolist() == ["approved", "refused"]
+
+
+def test_one_number_of_unclear_meaning_is_refused(loans):
+    words = loans.assign(grade=loans["grade"].map({0: "refused", 1: "approved"}))
+    schema = Schema.infer(words, target="grade", favourable="approved")
+    with pytest.raises(ConfigError, match="must say which class its one number"):
+        adapt(lambda frame: np.full(len(frame), 0.3), schema)
+
+
+def test_whole_numbers_are_whole_before_a_recourse_is_judged(loans):
+    """Six features of three values each: what lies between them is never returned."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 6)), columns=list("abcdef"))
+    labels = (frame.sum(axis=1) + rng.normal(0, 0.5, 300) > 6).astype(int)
+    schema = Schema.infer(frame.assign(y=labels), target="y")
+    for name in SEARCHES:
+        model = METHODS[name](
+            schema,
+            random_state=0,
+            trainer__epochs=20,
+            trainer__batch_size=64,
+            trainer__learning_rate=0.01,
+        )
+        recourse = model.fit(frame, labels).recourse(frame.head(60))
+        assert recourse.valid.mean() > 0.9, name

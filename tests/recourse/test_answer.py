@@ -1,0 +1,83 @@
+"""A handful of applicants, answered without a table: the same answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.loans import fit, make_loans
+
+from rocourse.errors import DataError
+from rocourse.estimators import METHODS, CounterNet
+from rocourse.schema import describe_change
+
+
+def by_table(model, rows, desired):
+    recourse = model.recourse(rows, desired=desired)
+    before = model.predict_proba(rows)[:, np.searchsorted(model.classes_, recourse.desired)]
+    shares = model.robustness(recourse)
+    return recourse, [
+        record
+        | {
+            "probability_before": before[i, i],
+            "robustness": None if shares is None else shares[i],
+        }
+        for i, record in enumerate(recourse.to_records())
+    ]
+
+
+def agree(found, expected):
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.keys() == theirs.keys() - {"index"}
+        for name, value in mine.items():
+            if isinstance(value, float):
+                assert value == pytest.approx(theirs[name], abs=1e-5), name
+            else:
+                assert value == theirs[name], name
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("desired", [None, 1])
+def test_answers_are_those_to_a_table(name, desired, fitted):
+    model = fitted(name)
+    rows = make_loans(20, seed=4).drop(columns="grade")
+    _, expected = by_table(model, rows, desired)
+    agree(model.recourse_each(rows.to_dict("records"), desired=desired), expected)
+
+
+@pytest.mark.filterwarnings("ignore:Values outside the range")
+def test_rows_out_of_the_training_range_are_looked_at_by_a_table(loans):
+    model = fit(CounterNet, loans, witnesses=2)
+    rows = make_loans(6, seed=4).drop(columns="grade")
+    rows.loc[2, "income"] = 500.0
+    _, expected = by_table(model, rows, 1)
+    agree(model.recourse_each(rows.to_dict("records"), desired=1), expected)
+
+
+@pytest.mark.parametrize("wrong", [{"job": "boss"}, {"income": float("nan")}])
+def test_wrong_rows_are_refused_as_in_a_table(wrong, fitted):
+    rows = make_loans(3, seed=4).drop(columns="grade").to_dict("records")
+    with pytest.raises(DataError):
+        fitted("counternet").recourse_each([*rows, rows[0] | wrong])
+
+
+def test_nobody_is_answered_with_nothing(fitted):
+    assert fitted("counternet").recourse_each([]) == []
+
+
+def test_three_classes(graded_loans):
+    model = fit(CounterNet, graded_loans, witnesses=2)
+    rows = make_loans(20, seed=4).drop(columns="grade")
+    _, expected = by_table(model, rows, None)
+    agree(model.recourse_each(rows.to_dict("records")), expected)
+
+
+@pytest.mark.filterwarnings("ignore:Values outside the range")
+def test_a_single_change_is_put_in_the_same_words(fitted):
+    model = fitted("counternet")
+    recourse = model.recourse(make_loans(60, seed=5).drop(columns="grade"))
+    changes: pd.DataFrame = recourse.changes()
+    words = [
+        describe_change(model.schema_[change.feature], change[3], change.to)
+        for change in changes.itertuples(index=True)
+    ]
+    assert words == [text for texts in recourse.descriptions() for text in texts]
