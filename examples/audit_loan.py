@@ -25,17 +25,10 @@ import rocourse
 from rocourse import datasets
 from rocourse.artifacts import model_digest, write_file
 from rocourse.datasets import Dataset
-<<<<<<< HEAD
-from rocourse.evaluation import AuditReport, audit, fit_seed, split
-from rocourse.experiments.reproduction import find_scale
-from rocourse.ledger import Issue, Ledger, NewPromise
-from rocourse.methods import METHODS, RecourseClassifier
-from rocourse.reports import draw_audits
-=======
 from rocourse.estimators import METHODS, RecourseClassifier
-from rocourse.evaluation import AuditReport, audit, draw_audits, fit_seed, split
+from rocourse.evaluation import AuditReport, audit, fit_seed, split
 from rocourse.ledger import Issue, Ledger, NewPromise
->>>>>>> tests-core
+from rocourse.reports import draw_audits
 from rocourse.schema import Recourse
 
 # Both are trained as for the tables of docs/reproduction.md, on networks of the paper's widths.

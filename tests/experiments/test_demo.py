@@ -7,20 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from rocourse.methods import METHODS
 
 from rocourse import datasets
 from rocourse.artifacts import load
 from rocourse.errors import ConfigError, OutputError
 from rocourse.experiments import DEMO, PAPER, options_for, run_demo
 from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
-<<<<<<< HEAD
 from rocourse.experiments._demo import Trial, choose_samples
 from rocourse.methods import METHODS
 from rocourse.reports.demo import load_demo
-=======
-from rocourse.experiments._demo import Trial, choose_samples, hold_still
->>>>>>> tests-core
 from rocourse.schema import Recourse
 
 SMALL = {

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rocourse.methods import METHODS, CounterNet
 from tests.applicants import TARGET, TINY, make_applicants, make_schema
 
 from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
@@ -24,11 +23,7 @@ from rocourse.experiments import (
     write_tuning,
 )
 from rocourse.experiments._trials import Problem, prepare, run_trials
-<<<<<<< HEAD
 from rocourse.methods import METHODS, CounterNet
-=======
-from rocourse.schema import Schema
->>>>>>> tests-core
 
 FIXED = {
     name: TINY[name]

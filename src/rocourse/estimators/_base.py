@@ -38,13 +38,8 @@ from rocourse.models import (
 from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
-<<<<<<< HEAD
-from rocourse.options import NESTED, Options
-from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
-=======
 from rocourse.options import NESTED
-from rocourse.recourse import Advisor, Context, Fitting, Proposer, State
->>>>>>> tests-core
+from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
 from rocourse.schema import OutOfRange, Recourse, Schema
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()

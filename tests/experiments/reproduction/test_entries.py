@@ -3,23 +3,13 @@
 import random
 
 import pytest
-from rocourse.methods import METHODS
 
-<<<<<<< HEAD
 from rocourse.experiments import PAPER, TuningResult, TuningTrial
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Store, write_report
 from rocourse.methods import METHODS
 from rocourse.reports import Picture, Table
 from rocourse.reports._images import to_png
 from rocourse.reports._theme import DARK, LIGHT
-=======
-from rocourse.experiments import PAPER
-from rocourse.experiments._figures import to_png
-from rocourse.experiments._theme import DARK, LIGHT
-from rocourse.experiments.reproduction import REGISTRY, SCALES, Picture, Store, Table, write_report
-from rocourse.experiments.reproduction._frontier_figures import efficient, frontier_at
-from rocourse.experiments.reproduction._parts import difference, grouped, spread
->>>>>>> tests-core
 
 QUICK = SCALES["quick"]
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")

@@ -3,16 +3,12 @@
 import pickle
 
 import pytest
-from rocourse.methods import METHODS
 from tests.experiments.reproduction.tiny import CELL, cell
 
 from rocourse.errors import ConfigError
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Cell, Job, Source, find_entries
-<<<<<<< HEAD
 from rocourse.experiments.reproduction._jobs import as_parameters
 from rocourse.methods import METHODS
-=======
->>>>>>> tests-core
 
 
 def test_digest_is_what_it_was_when_results_were_stored():

@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from rocourse.methods import METHODS
 from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
 from tests.reports.demo.test_page import Page
 
@@ -15,6 +14,7 @@ from rocourse.experiments.reproduction import (
     seed_by_seed,
     write_report,
 )
+from rocourse.methods import METHODS
 
 QUICK = SCALES["quick"]
 

@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-from rocourse.methods import METHODS
 from tests.experiments.reproduction.tiny import CELL, OPTIONS, cell
 
 from rocourse.datasets import load
@@ -20,6 +19,7 @@ from rocourse.experiments.reproduction import (
 )
 from rocourse.experiments.reproduction import _schedule as schedule
 from rocourse.experiments.reproduction import _work as work
+from rocourse.methods import METHODS
 
 
 @pytest.fixture(scope="module")
