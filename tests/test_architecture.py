@@ -3,8 +3,10 @@
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,33 @@ def test_import_of_the_package_alone_loads_no_heavy_dependency():
     result = run_python(code)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "[]"
+
+
+def rooms():
+    """The packages and public modules of the tree."""
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    return folders | {path.stem for path in PACKAGE.glob("[a-z]*.py")}
+
+
+def test_the_map_for_contributors_is_that_of_the_tree():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    house = text.split("src/rocourse/\n")[1].split("tests/")[0]
+    told = re.findall(r"^  (\w+)(?:/|\.py) ", house, flags=re.MULTILINE)
+    assert sorted(told) == sorted(rooms())
+
+
+def test_the_picture_shows_every_room_once_and_in_the_order_of_the_contract():
+    picture = (ROOT / "docs" / "images" / "house.svg").read_text(encoding="utf-8")
+    shown = [
+        room
+        for label in re.findall(r'font-weight="600"[^>]*>([^<]+)<', picture)
+        for room in label.split(" · ")
+    ]
+    assert sorted(shown) == sorted(rooms())
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = contract["tool"]["importlinter"]["contracts"][0]["layers"]
+    height = {
+        room.strip(): height for height, layer in enumerate(layers) for room in layer.split("|")
+    }
+    heights = [height[room] for room in shown if room not in ("options", "errors")]
+    assert heights == sorted(heights)

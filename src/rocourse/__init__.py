@@ -102,18 +102,22 @@ _ROOMS = {
     "rocourse.models.adapters": ("adapt",),
     "rocourse.recourse": tuple(name for name in __all__ if name.endswith("Proposer")),
 }
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+_ELSEWHERE = {name: room for room, names in _ROOMS.items() for name in names}
+# Whatever has no other home is a method, or what methods are made with.
+_HOMES = {
+    name: _ELSEWHERE.get(name, "rocourse.estimators")
+    for name in __all__
+    if name not in _SUBMODULES and name != "__version__"
+}
 
 
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         with paused_collector():
             return import_module(f"rocourse.{name}")
-    if name in __all__:
+    if name in _HOMES:
         with paused_collector():
-            # Whatever has no other home is a method.
-            home = import_module(_HOMES.get(name, "rocourse.estimators"))
-            value: object = getattr(home, name)
+            value: object = getattr(import_module(_HOMES[name]), name)
         # Found once, a name is an ordinary global: this function is not asked again.
         globals()[name] = value
         return value
