@@ -9,23 +9,31 @@ import jax
 import numpy as np
 import pandas as pd
 
-from rocourse.methods import METHODS, CounterNet, RoCourseNet
-from rocourse.methods._state import build_generator, build_predictor, named_tensors
+from rocourse.estimators import METHODS, RoCourseNet
+from rocourse.models import NetworkModel
+from rocourse.models.training import build_predictor, named_tensors
+from rocourse.recourse import Context
 from rocourse.schema import Schema
 
 TARGET = "loan"
 TINY = {
-    "encoder_widths": (8, 4),
-    "head_widths": (4,),
-    "generator_widths": (8,),
-    "batch_size": 32,
-    "epochs": 40,
-    "learning_rate": 0.03,
-    "attack_steps": 1,
-    "unroll_steps": 1,
+    "trainer__encoder_widths": (8, 4),
+    "trainer__head_widths": (4,),
+    "trainer__batch_size": 32,
+    "trainer__epochs": 40,
+    "trainer__learning_rate": 0.03,
+    "proposer__widths": (8,),
+    "attack__steps": 1,
+    "attack__unroll": 1,
 }
 # What methods other than RoCourseNet have besides.
-TINY_BESIDES = {"members": 3, "generator_epochs": 20, "latent": 3, "neighbours": 40, "samples": 20}
+TINY_BESIDES = {
+    "proposer__members": 3,
+    "proposer__epochs": 20,
+    "proposer__latent": 3,
+    "proposer__neighbours": 40,
+    "proposer__samples": 20,
+}
 CONSTRAINTS = {"immutable": ["region"], "increase_only": ["age"]}
 
 
@@ -68,26 +76,37 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
     """A model with random weights, which costs no training."""
     frame = make_applicants() if frame is None else frame
     schema = schema or make_schema(frame)
-    parameters = tiny(method)
-    blank = METHODS[method](schema=schema, random_state=seed, **parameters)
-    if not hasattr(blank, "generator_builder"):
+    blank = METHODS[method](schema=schema, random_state=seed, **tiny(method))
+    if not blank.proposer.takes_attack:
         # A search explains what is there already: fitting it trains at most a panel beside it.
         blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
         return blank.fit(frame[list(schema.names)], frame[TARGET])
-    layout, predictor_key = schema.layout, jax.random.key(seed)
-    config = CounterNet(**tiny("counternet")).training_plan().predictor
-    predictor = build_predictor(layout, len(schema.target.classes), config, key=predictor_key)
-    generator = build_generator(
-        predictor, layout, blank.generator_builder(), key=jax.random.key(seed + 1)
+    network = build_predictor(
+        schema.layout,
+        len(schema.target.classes),
+        blank.trainer.encoder_widths,
+        blank.trainer.head_widths,
+        key=jax.random.key(seed),
     )
+    options = {
+        "trainer": blank.trainer.to_dict(),
+        "proposer": blank.proposer.to_dict(),
+        "attack": None if blank.attack is None else blank.attack.to_dict(),
+    }
     header = {
         "schema": schema.to_dict(),
-        "params": {**parameters, "random_state": seed},
-        "predictor": {"encoder": TINY["encoder_widths"], "head": TINY["head_widths"]},
+        "params": {**options, "random_state": seed},
+        "fitted": options,
+        "network": {
+            "encoder": list(blank.trainer.encoder_widths),
+            "head": list(blank.trainer.head_widths),
+        },
         "named_columns": True,
         "seed": seed,
         "best_epoch": 1,
         "history": [{"epoch": 1, "accuracy": 0.5, "validity": 0.0, "robust_validity": 0.0}],
+        "supplied": [],
     }
-    tensors = named_tensors(predictor, "predictor") | named_tensors(generator, "generator")
+    generator = blank.proposer.skeleton(Context(schema, NetworkModel.of([network]), network, seed))
+    tensors = named_tensors(network, "network") | named_tensors(generator, "state")
     return METHODS[method].from_state(header, tensors)

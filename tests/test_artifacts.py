@@ -10,12 +10,12 @@ import stat
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods import METHODS
 from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
 
 import rocourse
 from rocourse.artifacts import check_file_path, check_model_path, load, new_file, save, write_file
 from rocourse.errors import ArtifactError, OutputError
-from rocourse.methods import METHODS
 
 HEADER, WEIGHTS = "model.json", "weights.safetensors"
 

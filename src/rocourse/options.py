@@ -15,6 +15,32 @@ from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from rocourse.errors import ConfigError
 
+__all__ = [
+    "NESTED",
+    "Choices",
+    "Options",
+    "Range",
+    "Rule",
+    "Span",
+    "as_tuple",
+    "documented",
+    "either",
+    "function",
+    "instance",
+    "many",
+    "maybe",
+    "number",
+    "one_of",
+    "option",
+    "parameter_docs",
+    "plain",
+    "share",
+    "truth",
+    "tuning_ranges",
+    "whole",
+    "widths",
+]
+
 _LINE_WIDTH = 100
 NESTED = "__"
 """What stands between the name of an object of options and the name of one of them."""
@@ -26,6 +52,8 @@ class Rule(NamedTuple):
     words: str
     """After "must be"."""
     holds: Callable[[Any], bool]
+    kind: "type[Options] | None" = None
+    """The class of options whose objects it allows, if it does."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -170,19 +198,16 @@ class Options(metaclass=ABCMeta):
         if hasattr(cls, "kinds") and not cls.kind:
             made = cls.find(values.pop("kind", None))
         values.pop("kind", None)
-        defaults = {field.name: field.default for field in dataclasses.fields(made)}
-        for name, value in values.items():
-            nested = defaults.get(name)
-            if isinstance(nested, Options) and isinstance(value, Mapping):
-                values[name] = type(nested).from_dict(value)
-            else:
-                values[name] = as_tuple(value)
-        unknown = sorted(set(values) - set(defaults))
+        kinds = {field.name: field.metadata["rule"].kind for field in _fields(made)}
+        unknown = sorted(set(values) - set(kinds))
         if unknown:
             raise ConfigError(
-                f"{made.__name__} has no option {unknown[0]!r}, only {', '.join(sorted(defaults))};"
+                f"{made.__name__} has no option {unknown[0]!r}, only {', '.join(sorted(kinds))};"
                 " correct the name."
             )
+        for name, value in values.items():
+            nested = kinds[name] is not None and isinstance(value, Mapping)
+            values[name] = kinds[name].from_dict(value) if nested else as_tuple(value)
         result: Self = made(**values)
         return result
 
@@ -320,7 +345,7 @@ def widths() -> Rule:
 
 def maybe(rule: Rule) -> Rule:
     """What the rule allows, or None."""
-    return Rule(f"{rule.words}, or None", lambda v: v is None or rule.holds(v))
+    return Rule(f"{rule.words}, or None", lambda v: v is None or rule.holds(v), rule.kind)
 
 
 def either(*rules: Rule) -> Rule:
@@ -330,9 +355,9 @@ def either(*rules: Rule) -> Rule:
     )
 
 
-def instance(kind: type[Any]) -> Rule:
-    """An object of a class."""
-    return Rule(f"an object of {kind.__name__}", lambda v: isinstance(v, kind))
+def instance(kind: type[Options]) -> Rule:
+    """An object of a class of options."""
+    return Rule(f"an object of {kind.__name__}", lambda v: isinstance(v, kind), kind)
 
 
 def function() -> Rule:

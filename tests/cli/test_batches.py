@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from rocourse.methods import RoCourseNet
 from tests.applicants import TARGET, make_applicants, make_schema, trained_model
 from tests.command_line import refused, run, succeed
 
 from rocourse.artifacts import save
-from rocourse.methods import RoCourseNet
 from rocourse.tables import _rows
 
 # Models compute in blocks: 40 rows go into the same one as 200, so that nothing is compiled for

@@ -4,11 +4,11 @@ import json
 
 import pandas as pd
 import pytest
+from rocourse.methods import METHODS
 from tests.applicants import TARGET, tiny
 from tests.command_line import refused, succeed
 
 from rocourse.artifacts import load
-from rocourse.methods import METHODS
 
 
 def settings(method, **params):

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-
 from rocourse.methods import METHODS, RoCourseNet
+
 from rocourse.schema import Schema
 
 # One shape of network and batch everywhere: the compiled steps are shared by all tests.

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rocourse.methods import METHODS, RoCourseNet
 from tests.strategies import broken_constraints
 
 from rocourse.datasets import load
 from rocourse.evaluation import split
-from rocourse.methods import METHODS, RoCourseNet
 from rocourse.schema import Continuous
 
 from .conftest import SMALL, small

@@ -8,8 +8,6 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-
-from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
 from rocourse.methods import (
     METHODS,
     CounterNet,
@@ -17,6 +15,8 @@ from rocourse.methods import (
     RoCourseNet,
     parameter_docs,
 )
+
+from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
 from rocourse.schema import Schema
 
 from .conftest import SMALL, fit, make_schema, small

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods import METHODS, CounterNet
 
 from rocourse.errors import DataError
-from rocourse.methods import METHODS, CounterNet
 from rocourse.schema import describe_change
 
 from .conftest import fit, make_loans

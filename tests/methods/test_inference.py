@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-
 from rocourse.methods import CounterNet, _inference
 from rocourse.methods._inference import predict_probabilities, propose_rows
+
 from rocourse.schema import Rows
 
 from .conftest import make_loans, make_schema

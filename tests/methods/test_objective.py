@@ -3,9 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss, log_loss
-
 from rocourse.methods._objective import class_loss, proximity_loss, weighted_mean
+from sklearn.metrics import brier_score_loss, log_loss
 
 
 @pytest.mark.parametrize("label", [0, 1])

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet
 
 import rocourse
 from rocourse.errors import ArtifactError
-from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet
 from rocourse.networks import propose
 
 from .conftest import fit

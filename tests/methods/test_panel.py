@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-
-from rocourse.errors import ConfigError
 from rocourse.methods import RoCoursePanel, VanillaCF
 from rocourse.methods._panel import make_edits
 from rocourse.methods._shifted_rows import ShiftConfig, shift_rows
+
+from rocourse.errors import ConfigError
 from rocourse.schema import Layout, Rows, one_hot
 
 from .conftest import fit, make_loans, small

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods import METHODS, RBR, ROAR, CFModel, VanillaCF, adapt
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -12,7 +13,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 import rocourse
 from rocourse.errors import ArtifactError, ConfigError, DataError, SchemaError
-from rocourse.methods import METHODS, RBR, ROAR, CFModel, VanillaCF, adapt
 from rocourse.schema import Schema
 
 from .conftest import make_schema, small

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from rocourse.methods import METHODS, ROAR, CounterNet, RoCourseNet
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from rocourse.methods import METHODS, ROAR, CounterNet, RoCourseNet
 
 from .conftest import SMALL, make_schema, small
 

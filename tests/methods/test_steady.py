@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rocourse.methods import RoCoursePanel, VanillaCF
 from rocourse.methods._steady import balancing_offsets
 

@@ -6,8 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-
-from rocourse.attack import inner_optimizer, look_ahead
 from rocourse.methods import CFModel, CounterNet, RobustCFModel, RoCourseNet, _step
 from rocourse.methods._batch import Batch, expand_rows
 from rocourse.methods._config import AttackConfig
@@ -16,6 +14,8 @@ from rocourse.methods._recourses import choose_targets, soft_recourses
 from rocourse.methods._state import build_generator, build_predictor
 from rocourse.methods._step import new_state
 from rocourse.methods._training import train
+
+from rocourse.attack import inner_optimizer, look_ahead
 from rocourse.schema.constraints import ConstraintLayer
 
 from .conftest import SMALL, make_schema, small

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from rocourse.methods import CounterNet, RoCoursePanel, VanillaCF
 
 from rocourse.artifacts import load, save
 from rocourse.errors import ConfigError
-from rocourse.methods import CounterNet, RoCoursePanel, VanillaCF
 
 from .conftest import fit, make_loans, small
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
-
 from rocourse.methods import CounterNet
+
 from rocourse.schema import Schema
 from rocourse.service import Settings, create_app
 

@@ -22,7 +22,7 @@ from rocourse.errors import ConfigError
 from rocourse.estimators import METHODS, RecourseClassifier
 from rocourse.evaluation import run_subsets, select_rows, split
 from rocourse.experiments._folder import check_result_folder
-from rocourse.options import plain
+from rocourse.options import NESTED, Options, plain
 from rocourse.reports.demo import (
     CORRECTED,
     DEMO_PROTOCOLS,
@@ -38,8 +38,7 @@ from rocourse.reports.demo import (
 )
 from rocourse.schema import Recourse, Schema
 
-Options = Mapping[str, Any]
-_NOTHING: Options = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -86,7 +85,7 @@ def run_demo(
     *,
     seed: int = 0,
     on_progress: Progress | None = None,
-    options: Options = _NOTHING,
+    options: Mapping[str, Any] = _NOTHING,
 ) -> DemoResult:
     """Trains, judges, and writes a JSON result, figures, a report and a model to be served.
 
@@ -146,7 +145,7 @@ def _run_method(
     method: str,
     dataset: datasets.Dataset,
     schema: Schema,
-    options: Options,
+    options: Mapping[str, Any],
     *,
     seed: int,
     progress: Progress,
@@ -251,7 +250,13 @@ def _scores(model: RecourseClassifier, recourse: Recourse) -> tuple[list[float],
 def _stated(model: RecourseClassifier) -> dict[str, Any]:
     """All parameters of a model that do not differ between the subsets, as JSON-able values."""
     parts = {"trainer": model.trainer_, "proposer": model.proposer_, "attack": model.attack_}
-    return {name: plain(part) for name, part in parts.items()}
+    return {
+        f"{part}.{name.replace(NESTED, '.')}": plain(value)
+        for part, options in parts.items()
+        if options is not None
+        for name, value in options.get_params().items()
+        if not isinstance(value, Options)
+    }
 
 
 def _versions() -> dict[str, str]:

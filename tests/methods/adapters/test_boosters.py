@@ -4,9 +4,9 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from rocourse.methods.adapters import adapt
 from tests.methods.adapters.conftest import TARGET, make_schema
 
-from rocourse.methods.adapters import adapt
 from rocourse.schema import one_hot
 
 CODES = {"denied": 0, "granted": 1}

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods.adapters import AdaptedModel, adapt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -19,7 +20,6 @@ from sklearn.svm import LinearSVC
 from tests.methods.adapters.conftest import TARGET, make_schema, soften
 
 from rocourse.errors import ConfigError
-from rocourse.methods.adapters import AdaptedModel, adapt
 from rocourse.schema import Schema, one_hot
 
 

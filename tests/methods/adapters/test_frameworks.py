@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-
-from rocourse.errors import DependencyError
 from rocourse.methods.adapters import adapt
 from rocourse.methods.adapters._frameworks import is_from
+
+from rocourse.errors import DependencyError
 
 
 def pretend(name, module, **members):

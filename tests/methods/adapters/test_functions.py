@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods.adapters import adapt
 from tests.methods.adapters.conftest import TARGET, make_schema, soften
 
 from rocourse.errors import ConfigError, DataError
-from rocourse.methods.adapters import adapt
 from rocourse.schema import Schema, one_hot
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rocourse.methods.adapters import adapt
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -10,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from tests.methods.adapters.conftest import soften
 
-from rocourse.methods.adapters import adapt
 from rocourse.schema import Categorical, Continuous, Schema, Target, one_hot
 
 

@@ -5,10 +5,10 @@ import copy
 import numpy as np
 import pytest
 import torch
+from rocourse.methods.adapters import adapt
 from tests.methods.adapters.conftest import make_schema
 
 from rocourse.errors import ConfigError, DataError
-from rocourse.methods.adapters import adapt
 from rocourse.schema import Schema
 
 

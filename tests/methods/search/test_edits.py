@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-
 from rocourse.methods.search import Edits, Panel, Space, panel_recourses
+
 from rocourse.schema import Categorical, Continuous, Rows, Schema, Target, one_hot
 
 SCHEMA = Schema(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rocourse.methods.search._feasible import Space, hard, harden_encoded, project
 from scipy.optimize import minimize
 
-from rocourse.methods.search._feasible import Space, hard, harden_encoded, project
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import Limits
 

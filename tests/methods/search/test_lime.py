@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-
 from rocourse.methods.search import category_frequencies, draw_neighbourhood
 from rocourse.methods.search._lime import fit_surrogate, neighbours, weighted_ridge
+from sklearn.linear_model import Ridge
+
 from rocourse.schema import Layout, Rows, one_hot
 
 from .toy_models import random_rows

@@ -5,8 +5,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist, pdist
-
 from rocourse.methods.search._feasible import Space
 from rocourse.methods.search._rbr import draw_ball, rbr_recourses
 from rocourse.methods.search._rbr_boundary import WalkPlan
@@ -17,6 +15,8 @@ from rocourse.methods.search._rbr_reference import (
     nearest,
 )
 from rocourse.methods.search._rbr_search import RbrSettings
+from scipy.spatial.distance import cdist, pdist
+
 from rocourse.networks import probabilities
 from rocourse.schema import Categorical, Continuous, Rows, Schema, one_hot
 

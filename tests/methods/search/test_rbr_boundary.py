@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 from rocourse.methods.search._rbr_boundary import (
     Segments,
     WalkPlan,
     segments,
     walk,
 )
+
 from rocourse.schema import Layout
 from rocourse.schema.constraints import Limits
 

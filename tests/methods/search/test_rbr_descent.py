@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
 from rocourse.methods.search._feasible import project
 from rocourse.methods.search._rbr_descent import Samples, descend, project_within, worst_log_odds
 from rocourse.methods.search._rbr_likelihoods import likelihood_table, optimistic, pessimistic
+from scipy.optimize import minimize
+
 from rocourse.schema import Layout
 from rocourse.schema.constraints import Limits
 

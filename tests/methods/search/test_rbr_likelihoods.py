@@ -4,8 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
 from rocourse.methods.search._rbr_likelihoods import (
     likelihood_table,
     log_odds,
@@ -13,6 +11,7 @@ from rocourse.methods.search._rbr_likelihoods import (
     optimistic,
     pessimistic,
 )
+from scipy.optimize import minimize
 
 CASES = [  # dimension, sigma, epsilon
     (2, 1.0, 0.5),

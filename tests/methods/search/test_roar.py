@@ -8,8 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
 from rocourse.methods.search import (
     RoarSettings,
     category_frequencies,
@@ -26,6 +24,8 @@ from rocourse.methods.search._roar import (
     worst_change,
     worst_log_odds,
 )
+from scipy.optimize import minimize
+
 from rocourse.schema import one_hot
 
 from .toy_models import (

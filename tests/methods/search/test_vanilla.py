@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
 from rocourse.methods.search import VanillaSettings, vanilla_recourses
 from rocourse.methods.search._candidate import Candidate, better, no_candidate
 from rocourse.methods.search._model import log_odds
 from rocourse.methods.search._vanilla import Noise, search
+from scipy.optimize import minimize
+
 from rocourse.schema import Rows, one_hot
 
 from .toy_models import (

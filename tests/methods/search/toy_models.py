@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from rocourse.methods.search import Space
+
 from rocourse.networks import Predictor, probabilities
 from rocourse.schema import Categorical, Continuous, Rows, Schema, one_hot
 

@@ -171,5 +171,5 @@ def _unit(result: DemoResult, measure: str) -> str:
         return "share of recourses"
     parameters = result.adviser.parameters
     if measure == "l3":
-        return _DISTANCE_UNITS[parameters["proximity_loss"]]
-    return _LOSS_UNITS[parameters["loss"]]
+        return _DISTANCE_UNITS[parameters["proposer.proximity_loss"]]
+    return _LOSS_UNITS[parameters["trainer.loss" if measure == "l1" else "proposer.validity_loss"]]
