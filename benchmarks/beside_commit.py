@@ -2,9 +2,9 @@
 
     python benchmarks/beside_commit.py COMMIT [--what recourses recourse_speed ...] [--rounds 3]
 
-The other commit is checked out into a temporary folder. Recourses of six methods on German Credit are
-compared row by row; benchmarks of both run in turn, so that a busy moment meets both, and what is
-printed is the median of the ratios, this checkout's time over the other's.
+The other commit is checked out into a temporary folder. Recourses of six methods on German Credit
+are compared row by row; benchmarks of both run in turn, so that a busy moment meets both, and what
+is printed is the median of the ratios, this checkout's time over the other's.
 """
 
 import argparse
@@ -142,8 +142,8 @@ def compare_speed(name: str, other: Path, rounds: int) -> None:
                 ratios.setdefault(figure, []).append(value / found[other][figure])
     for figure, values in ratios.items():
         print(
-            f"{name}: {figure}: {median(values):.3f} ({min(values):.3f} to {max(values):.3f}) times "
-            "the other commit's"
+            f"{name}: {figure}: {median(values):.3f} ({min(values):.3f} to {max(values):.3f}) of the "
+            "other commit's"
         )
 
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.applicants import TARGET, make_applicants
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,22 +10,20 @@ import pytest
 
 from rocourse import datasets
 from rocourse.artifacts import load
+from rocourse.attack import Attack
 from rocourse.errors import ConfigError, OutputError
-from rocourse.experiments import DEMO, PAPER, options_for, run_demo
-from rocourse.experiments._configs import ATTACK_OPTIONS, DEMO_HELD
-from rocourse.experiments._demo import Trial, choose_samples
-from rocourse.methods import METHODS
+from rocourse.experiments import run_demo
+from rocourse.experiments._demo import DEMO_HELD, Trial, choose_samples
 from rocourse.reports.demo import load_demo
 from rocourse.schema import Recourse
 
 SMALL = {
-    "epochs": 2,
-    "encoder_widths": (4,),
-    "head_widths": (4,),
-    "generator_widths": (4,),
-    "batch_size": 256,
-    "attack_steps": 1,
-    "unroll_steps": 1,
+    "trainer__epochs": 2,
+    "trainer__encoder_widths": (4,),
+    "trainer__head_widths": (4,),
+    "proposer__widths": (4,),
+    "trainer__batch_size": 256,
+    "proposer__measured_attack": Attack(steps=1, unroll=1),
 }
 
 
@@ -50,7 +48,7 @@ def test_demo_writes_result_report_and_figures(small_run):
         assert method.subsets.names == ("org", "upt")
         assert method.issuer.rows == 250
         assert [len(history) for history in method.histories.values()] == [2, 2]
-        assert method.parameters["epochs"] == 2
+        assert method.parameters["trainer.epochs"] == 2
         assert 0 <= method.unchanged["all"] <= 1
 
 
@@ -97,48 +95,6 @@ def test_impossible_seed_is_refused(tmp_path, seed):
     with pytest.raises(ConfigError, match="seed"):
         run_demo(tmp_path / "demo", seed=seed)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("options", [DEMO, *PAPER.values()])
-@pytest.mark.parametrize("method", ["counternet", "rocoursenet"])
-def test_configurations_are_valid_and_state_only_what_differs(method, options):
-    stated = options_for(method, options)
-    METHODS[method](**stated).check_parameters()
-    defaults = METHODS[method]().get_params()
-    assert [name for name, value in stated.items() if value == defaults[name]] == []
-
-
-# The paper's table; what is not stated in `PAPER` must follow from the defaults.
-@pytest.mark.parametrize(
-    ("dataset", "rate", "inner_rate", "batch", "lambdas", "encoder", "head", "generator"),
-    [
-        ("loan", 0.003, 0.03, 128, (1.0, 0.2, 0.1), (200, 10), (10,), (10,)),
-        ("german_credit", 0.003, 0.03, 256, (1.0, 1.0, 0.1), (100, 10), (20,), (20,)),
-        ("student", 0.01, 0.01, 128, (1.0, 0.2, 0.1), (50, 10), (10,), (50,)),
-    ],
-)
-def test_paper_settings_are_those_of_its_table(
-    dataset, rate, inner_rate, batch, lambdas, encoder, head, generator
-):
-    model = METHODS["rocoursenet"](**PAPER[dataset])
-    assert (model.learning_rate, model.inner_rate, model.batch_size) == (rate, inner_rate, batch)
-    assert (model.lambda_1, model.lambda_2, model.lambda_3) == lambdas
-    assert (model.encoder_widths, model.head_widths) == (encoder, head)
-    assert (model.generator, model.generator_widths) == ("rebuild", generator)
-    assert (model.attack_steps, model.unroll_steps, model.epsilon) == (7, 2, 0.1)
-    assert (model.dropout, model.loss, model.epochs) == (0.3, "mse", 50)
-
-
-def test_attack_options_are_those_that_only_the_attacked_method_has():
-    with_attack, without = (
-        set(METHODS[name]().get_params()) for name in ("rocoursenet", "counternet")
-    )
-    assert with_attack - without == ATTACK_OPTIONS
-    assert options_for("counternet", {"epochs": 3, "epsilon": 0.1}) == {"epochs": 3}
-    assert options_for("rocoursenet", {"epochs": 3, "epsilon": 0.1}) == {
-        "epochs": 3,
-        "epsilon": 0.1,
-    }
 
 
 def test_held_features_may_not_change_and_others_keep_their_rules():

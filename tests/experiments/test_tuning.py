@@ -10,25 +10,33 @@ import pytest
 from tests.applicants import TARGET, TINY, make_applicants, make_schema
 
 from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
+from rocourse.estimators import METHODS, CounterNet, RoCoursePanel, tuning_space
 from rocourse.evaluation import evaluate_model, split
-from rocourse.experiments import (
-    SPACES,
-    Choices,
-    Span,
-    TuningResult,
-    _trials,
-    find_space,
-    read_tuning,
-    tune,
-    write_tuning,
-)
+from rocourse.experiments import TuningResult, _trials, read_tuning, tune, write_tuning
 from rocourse.experiments._trials import Problem, prepare, run_trials
-from rocourse.methods import METHODS, CounterNet
+from rocourse.experiments._tuning import _plainly
+from rocourse.models import PlainTrainer, SteadyTrainer
+from rocourse.options import Choices, Span
 
 FIXED = {
     name: TINY[name]
-    for name in ("encoder_widths", "head_widths", "generator_widths", "batch_size", "learning_rate")
-} | {"epochs": 30}
+    for name in (
+        "trainer__encoder_widths",
+        "trainer__head_widths",
+        "trainer__batch_size",
+        "trainer__learning_rate",
+        "proposer__widths",
+    )
+} | {"trainer__epochs": 30}
+PRICE = CounterNet().proposer.proximity_weight
+TRAINER = CounterNet(**FIXED).trainer
+PLAIN = PlainTrainer(
+    encoder_widths=TRAINER.encoder_widths,
+    head_widths=TRAINER.head_widths,
+    batch_size=TRAINER.batch_size,
+    learning_rate=TRAINER.learning_rate,
+    epochs=TRAINER.epochs,
+)
 QUICK = {"fixed": FIXED, "trials": 3, "judges": 2}
 
 
@@ -50,9 +58,8 @@ def result(applicants, schema):
 @pytest.fixture(scope="module")
 def prepared(applicants, schema):
     fit, held_out = split(applicants, TARGET, seed=3)
-    predictor = {name: getattr(CounterNet(**FIXED), name) for name in _trials.PREDICTOR}
     return prepare(
-        Problem("counternet", schema, FIXED, predictor, protocol="adverse", price=0.05, seed=3),
+        Problem("counternet", schema, FIXED, PLAIN, protocol="adverse", price=0.05, seed=3),
         (fit.drop(columns=TARGET), fit[TARGET]),
         (held_out.drop(columns=TARGET), held_out[TARGET]),
         judges=2,
@@ -65,7 +72,7 @@ def timeless(result):
 
 def test_the_defaults_are_tried_first_and_the_best_trial_wins(result):
     assert [trial.number for trial in result.trials] == [0, 1, 2]
-    assert result.trials[0].parameters == {"lambda_3": CounterNet().lambda_3}
+    assert result.trials[0].parameters == {"proposer__proximity_weight": PRICE}
     scores = [trial.score for trial in result.trials]
     assert len(set(scores)) > 1
     assert result.best.score == max(scores)
@@ -83,7 +90,7 @@ def test_the_score_weighs_validity_cost_and_lost_accuracy(result):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_measures_are_those_of_the_evaluation(prepared, jobs):
-    proposals = [{"lambda_3": 0.1}, {"lambda_3": 1.5}]
+    proposals = [{"proposer__proximity_weight": 0.1}, {"proposer__proximity_weight": 1.5}]
     with run_trials([prepared], jobs) as run:
         outcomes = run(proposals)
     X, y = prepared.validation_rows
@@ -107,21 +114,48 @@ def test_judges_are_predictors_of_their_own(prepared):
 
 
 def test_methods_that_explain_a_model_all_explain_the_same_one(prepared, monkeypatch):
-    class Explainer(CounterNet):
-        def __init__(self, schema=None, *, lambda_3=0.5, model=None, random_state=None):
-            self.schema, self.random_state = schema, random_state
-            self.lambda_3, self.model = lambda_3, model
+    def explain(self, X, y):
+        assert X.equals(prepared.fit_rows[0]) and self.model is prepared.base
+        return self.model
 
-        def fit(self, X, y):
-            assert X.equals(prepared.fit_rows[0])
-            return self.model
-
-    monkeypatch.setitem(METHODS, "counternet", Explainer)
-    explaining = replace(prepared, problem=replace(prepared.problem, fixed={}))
-    with run_trials([explaining], 1) as run:
-        outcomes = run([{"lambda_3": 0.1}, {"lambda_3": 1.5}])
+    fixed = {"trainer": PLAIN}
+    explaining = replace(
+        prepared, problem=replace(prepared.problem, method="cf-model", fixed=fixed)
+    )
+    with monkeypatch.context() as patched, run_trials([explaining], 1) as run:
+        patched.setattr(METHODS["cf-model"], "fit", explain)
+        outcomes = run([{"proposer__proximity_weight": 0.1}, {"proposer__proximity_weight": 1.5}])
     assert [o.measures["accuracy"] for o in outcomes] == [prepared.base_accuracy] * 2
     assert outcomes[0].score == outcomes[1].score
+
+
+def test_judges_are_trained_as_the_method_would_but_plainly():
+    assert _plainly(CounterNet(**FIXED)) == PLAIN
+    panel = {name: value for name, value in FIXED.items() if name.startswith("trainer")}
+    assert _plainly(RoCoursePanel(trainer__committee=2, **panel)) == PLAIN
+
+
+def test_tuning_a_panel_trains_its_steady_committee(applicants, schema, monkeypatch):
+    committees = []
+    train = SteadyTrainer.train
+
+    def noted(self, data, **options):
+        trained = train(self, data, **options)
+        committees.append((self.blur.flip, len(trained.networks)))
+        return trained
+
+    monkeypatch.setattr(SteadyTrainer, "train", noted)
+    fixed = {name: value for name, value in FIXED.items() if name.startswith("trainer")}
+    fixed |= {"trainer__committee": 2, "proposer__members": 1}
+    space = {"trainer__blur__flip": Choices((0.2, 0.5))}
+    options = {"schema": schema, "fixed": fixed, "space": space, "trials": 2, "judges": 1}
+    result = tune(applicants, TARGET, "rocourse-panel", **options)
+    asked = [trial.parameters["trainer__blur__flip"] for trial in result.trials]
+    assert asked[0] == 0.2
+    assert [size for _, size in committees] == [2] * len(committees)
+    assert set(asked) <= {flip for flip, _ in committees}, "each trial's model, blurred as asked"
+    # Not the plain model that other methods explain.
+    assert all(trial.score is not None for trial in result.trials)
 
 
 def test_judges_that_say_the_same_of_all_rows_are_left_out(prepared, monkeypatch):
@@ -176,7 +210,7 @@ def test_the_result_survives_its_file(result, tmp_path):
     write_tuning(result, path)
     record = json.loads(path.read_text("utf-8"))
     assert (record["format"], record["version"]) == ("rocourse-tuning", 1)
-    assert record["best"]["parameters"]["encoder_widths"] == [8, 4]
+    assert record["best"]["parameters"]["trainer__encoder_widths"] == [8, 4]
     assert {"optuna", "jax", "rocourse"} <= set(record["versions"])
     assert read_tuning(path) == result
 
@@ -198,7 +232,7 @@ def test_an_incomplete_or_missing_file_is_refused(result, tmp_path):
 
 def test_failed_trials_are_kept_with_their_reason(applicants, schema, monkeypatch):
     def fit(prepared, parameters):
-        if parameters["lambda_3"] != CounterNet().lambda_3:
+        if parameters["proposer__proximity_weight"] != PRICE:
             raise TrainingError("The loss must be finite.")
         return prepared.base
 
@@ -227,7 +261,7 @@ def test_a_model_that_refuses_nobody_fails_the_adverse_protocol(prepared, monkey
     labels = pd.Series("granted", index=approved.index)
     easy = replace(prepared, validation_rows=(approved, labels))
     with run_trials([easy], 1) as run:
-        (outcome,) = run([{"lambda_3": 0.1}])
+        (outcome,) = run([{"proposer__proximity_weight": 0.1}])
     assert outcome.score is None
     assert "leaves none" in outcome.error
 
@@ -244,15 +278,27 @@ def test_a_model_that_refuses_nobody_fails_the_adverse_protocol(prepared, monkey
         ("counternet", {"price": float("nan")}, "price must be a number"),
         ("counternet", {"fixed": {"epoch": 3}}, "Parameter 'epoch' must be one of counternet"),
         ("counternet", {"fixed": {"random_state": 3}}, "'random_state' .* does not set itself"),
-        ("counternet", {"space": {"norm": Choices(("l2",))}}, "Parameter 'norm' must be one"),
         (
             "counternet",
-            {"fixed": {name: 1 for name in SPACES["counternet"]}},
+            {"space": {"attack__norm": Choices(("l2",))}},
+            "Parameter 'attack__norm' must be one",
+        ),
+        (
+            "counternet",
+            {"fixed": {name: 1 for name in tuning_space(CounterNet)}},
             "must have a parameter to vary",
         ),
         ("counternet", {"validation_share": 1.5}, "test_size must lie between 0 and 1"),
-        ("counternet", {"fixed": {**FIXED, "epochs": 0}}, "'epochs' must be a whole number"),
-        ("counternet", {"fixed": {**FIXED, "lambda_2": -1.0}}, "'lambda_2' must be"),
+        (
+            "counternet",
+            {"fixed": {**FIXED, "trainer__epochs": 0}},
+            "'epochs' of JointTrainer must be a whole number",
+        ),
+        (
+            "counternet",
+            {"fixed": {**FIXED, "proposer__validity_weight": -1.0}},
+            "'validity_weight' of GeneratorProposer must be",
+        ),
     ],
 )
 def test_wrong_options_are_refused(applicants, schema, method, options, words):
@@ -266,14 +312,11 @@ def test_without_optuna_it_is_said_how_to_get_it(applicants, monkeypatch):
         tune(applicants, TARGET, "counternet")
 
 
-def test_every_method_has_a_space():
-    assert set(SPACES) == set(METHODS)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_space_holds_the_defaults_and_ends_that_the_method_takes(method):
-    defaults = METHODS[method]().get_params(deep=False)
-    space = find_space(method)
+    defaults = METHODS[method]().get_params()
+    space = tuning_space(METHODS[method])
+    assert space
     assert [name for name, where in space.items() if defaults[name] not in where] == []
     for pick in (lambda w: w.low, lambda w: w.high):
         ends = {
@@ -287,11 +330,11 @@ def test_a_space_holds_the_defaults_and_ends_that_the_method_takes(method):
 
 
 def test_choices_may_be_tuples(applicants, schema):
-    space = {"generator_widths": Choices(((8,), (100,)))}
-    fixed = {name: value for name, value in FIXED.items() if name != "generator_widths"}
+    space = {"proposer__widths": Choices(((8,), (100,)))}
+    fixed = {name: value for name, value in FIXED.items() if name != "proposer__widths"}
     options = {**QUICK, "fixed": fixed, "trials": 1, "judges": 1}
     result = tune(applicants, TARGET, "counternet", schema=schema, space=space, **options)
-    assert result.best.parameters == {"generator_widths": (100,)}
+    assert result.best.parameters == {"proposer__widths": (100,)}
     assert TuningResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 

@@ -26,8 +26,8 @@ from rocourse.experiments._pool import open_pool
 from rocourse.models import PlainTrainer, Shift, TrainingRows, shift_rows
 from rocourse.schema import Continuous, Rows, Schema
 
-# What the rows of retrained predictors have gone through.
-_USUAL = Shift()
+# What the rows of retrained predictors have gone through: drawn with other weights, numbers moved.
+_USUAL = Shift(flip=0.0)
 
 Labelled = tuple[pd.DataFrame, "pd.Series[Any]"]
 Progress = Callable[[str, int, int], None]

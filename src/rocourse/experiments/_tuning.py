@@ -255,7 +255,8 @@ def _check_options(protocol: str, price: float, counts: Mapping[str, int]) -> No
 def _estimator(method: str, fixed: Mapping[str, Any]) -> RecourseClassifier:
     if method not in METHODS:
         raise ConfigError(
-            f"The method must be one of {', '.join(METHODS)}: got {method!r}; name one of them."
+            f"The method to tune must be one of {', '.join(METHODS)}: got {method!r}; name one of "
+            "them."
         )
     estimator = METHODS[method]()
     _check_names(estimator, fixed)

@@ -55,12 +55,21 @@ class Operations(NamedTuple):
     """The nearest numbers that float32 holds."""
 
 
+# Functions with names, of which a schema that is sent to another process can speak.
+def _are_whole(values: Any) -> Any:
+    return values == np.floor(values)
+
+
+def _all_to_float32(values: Any) -> Any:
+    return values.astype(np.float32).astype(np.float64)
+
+
 COLUMN = Operations(
     clip=np.clip,
     where=np.where,
     round=np.rint,
-    is_whole=lambda values: values == np.floor(values),
-    to_float32=lambda values: values.astype(np.float32).astype(np.float64),
+    is_whole=_are_whole,
+    to_float32=_all_to_float32,
 )
 
 _FLOAT32 = struct.Struct("f")
@@ -74,6 +83,10 @@ def _where(condition: bool, yes: Any, no: Any) -> Any:
     return yes if condition else no
 
 
+def _round(value: float) -> float:
+    return float(round(value))
+
+
 def _to_float32(value: float) -> float:
     # In a third of the time that np.float32 takes.
     nearest: float = _FLOAT32.unpack(_FLOAT32.pack(value))[0]
@@ -83,7 +96,7 @@ def _to_float32(value: float) -> float:
 SINGLE = Operations(
     clip=_clip,
     where=_where,
-    round=lambda value: float(round(value)),
+    round=_round,
     is_whole=float.is_integer,
     to_float32=_to_float32,
 )

@@ -1,15 +1,21 @@
 """The attack on a fitted model's recourses."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
 
+from rocourse.attack import Attack
 from rocourse.errors import ConfigError
-from rocourse.experiments.reproduction._attack import Attack, attack_recourses
+from rocourse.experiments.reproduction import _attack
+from rocourse.experiments.reproduction._attack import attack_recourses
 
-ATTACK = Attack(attack_steps=3, unroll_steps=1, inner_rate=0.03, batch_size=32)
+ATTACK = Attack(steps=3, unroll=1, learning_rate=0.03)
+
+
+@pytest.fixture(autouse=True)
+def _several_batches(monkeypatch):
+    """So that 80 rows are two full batches and a half."""
+    monkeypatch.setattr(_attack, "_BATCH_SIZE", 32)
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +25,7 @@ def rows():
 
 
 def test_without_a_step_to_speak_of_nothing_changes(rows):
-    still = replace(ATTACK, inner_rate=1e-9)
+    still = ATTACK(learning_rate=1e-9)
     scores = attack_recourses(trained_model(), *rows, still, seed=0)
     recourse = trained_model().recourse(rows[0])
     assert scores.rows == 80
@@ -35,7 +41,7 @@ def test_a_stronger_attack_breaks_more_and_the_model_stays_as_it_was(rows):
     before = model.predict_proba(rows[0])
     shares = [
         attack_recourses(
-            model, *rows, replace(ATTACK, inner_rate=rate, epsilon=3.0), seed=0
+            model, *rows, ATTACK(learning_rate=rate, epsilon=3.0), seed=0
         ).robust_validity
         for rate in (0.001, 1.0)
     ]

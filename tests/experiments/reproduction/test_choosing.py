@@ -13,8 +13,8 @@ from rocourse.experiments.reproduction._choosing import (
     relabelled,
 )
 
-SMALL = {name: value for name, value in OPTIONS.items() if name != "generator_widths"}
-SMALL |= {"epochs": 10, "learning_rate": 0.03, "members": 2}
+SMALL = {name: value for name, value in OPTIONS.items() if name != "proposer__widths"}
+SMALL |= {"trainer__epochs": 10, "trainer__learning_rate": 0.03, "proposer__members": 2}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_a_cut_keeps_one_side_with_enough_of_both_classes(student):
         ),
         (
             "folds",
-            {"folds": 2, "candidates": {"a": SMALL, "b": {**SMALL, "epochs": 5}}},
+            {"folds": 2, "candidates": {"a": SMALL, "b": {**SMALL, "trainer__epochs": 5}}},
             {"trials"},
         ),
         ("inliers", {"thresholds": ("auto", 0.05), "options": SMALL}, {"shares"}),

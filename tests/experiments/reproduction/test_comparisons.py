@@ -8,6 +8,7 @@ from tests.experiments.reproduction.test_entries import made_up
 from tests.experiments.reproduction.tiny import CELL, OPTIONS
 
 from rocourse.datasets import load
+from rocourse.estimators import METHODS
 from rocourse.evaluation import split
 from rocourse.experiments import TuningResult
 from rocourse.experiments.reproduction import (
@@ -24,12 +25,11 @@ from rocourse.experiments.reproduction import (
 from rocourse.experiments.reproduction import _work as work
 from rocourse.experiments.reproduction._comparisons import method_cells, robustness_cells
 from rocourse.experiments.reproduction._results import measured
-from rocourse.methods import METHODS
 from rocourse.reports import comparison_table, protocol_tables
 
 PAPER = SCALES["paper"]
 SOURCE = Source("simulated_label", ("D1", "D2"), rows=240)
-FIXED = {**OPTIONS, "epochs": 30, "learning_rate": 0.03}
+FIXED = {**OPTIONS, "trainer__epochs": 30, "trainer__learning_rate": 0.03}
 PLAIN = Search("counternet", FIXED, trials=1, price=0.03)
 TUNED = Cell(
     SOURCE,
@@ -161,11 +161,12 @@ def test_searches_come_before_fits_and_what_they_find_is_trained_with(tuned):
     assert attack.fixed == {**FIXED, **plain.best.parameters}, "only the attack is varied"
     fitted = store.read(TUNED.fit("D1", 0))["parameters"]
     for name, value in {**plain.best.parameters, **attack.best.parameters}.items():
-        assert fitted[name] == value
+        part, option = name.split("__")
+        assert fitted[part][option] == value
 
 
 def test_a_search_that_fails_gives_up_all_that_waits_for_it(tmp_path):
-    broken = replace(TUNED, searches=(replace(PLAIN, options={"learning_rate": -1.0}),))
+    broken = replace(TUNED, searches=(replace(PLAIN, options={"trainer__learning_rate": -1.0}),))
     outcome = run_jobs(broken.judges(0), Store(tmp_path))
     assert [job.kind for job in outcome.failed] == ["tune"]
     assert sorted(job.kind for job in outcome.skipped) == ["fit", "fit", "judge", "judge"]
@@ -177,7 +178,7 @@ def test_table_of_searches_tells_what_was_chosen(tuned):
     (table,) = REGISTRY["table-tuning"].render(PAPER, {job: store.read(TUNED.tunes(0)[0])})
     (row,) = table.rows
     assert row[:4] == ("german_credit", "counternet", "0", "1")
-    assert "lambda_3 = " in row[-1]
+    assert "proposer.proximity_weight = " in row[-1]
 
 
 def test_stored_comparisons_are_found_by_the_jobs_of_today():

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from rocourse.experiments import PAPER, TuningResult, TuningTrial
+from rocourse.estimators import METHODS, PRESETS, default_options
+from rocourse.experiments import TuningResult, TuningTrial
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Store, write_report
-from rocourse.methods import METHODS
 from rocourse.reports import Picture, Table
 from rocourse.reports._images import to_png
 from rocourse.reports._theme import DARK, LIGHT
@@ -82,7 +82,7 @@ def made_up(job):
 
 def made_up_tuning(job, score):
     """A search with one trial."""
-    trial = TuningTrial(0, {"lambda_3": score}, score, {}, 1.0)
+    trial = TuningTrial(0, {"proposer__proximity_weight": score}, score, {}, 1.0)
     return TuningResult(
         method=job.inputs["method"],
         data=job.inputs["dataset"],
@@ -203,13 +203,54 @@ def test_both_scales_have_the_papers_parameters():
     for scale in SCALES.values():
         for dataset in ("german_credit", "student", "loan"):
             options = scale.settings[dataset].cell("rocoursenet").options
-            assert {**options, **PAPER[dataset]} == dict(options)
+            preset = PRESETS[f"paper-{dataset.replace('_', '-')}"]
+            stated = preset.values_for(**default_options(METHODS["rocoursenet"]))
+            assert stated
+            assert {**options, **stated} == dict(options)
+
+
+# The paper's table; what is not stated in a preset must follow from the defaults.
+@pytest.mark.parametrize(
+    ("dataset", "rate", "inner_rate", "batch", "weights", "encoder", "head", "generator"),
+    [
+        ("loan", 0.003, 0.03, 128, (1.0, 0.2, 0.1), (200, 10), (10,), (10,)),
+        ("german_credit", 0.003, 0.03, 256, (1.0, 1.0, 0.1), (100, 10), (20,), (20,)),
+        ("student", 0.01, 0.01, 128, (1.0, 0.2, 0.1), (50, 10), (10,), (50,)),
+    ],
+)
+def test_the_papers_settings_are_those_of_its_table(
+    dataset, rate, inner_rate, batch, weights, encoder, head, generator
+):
+    cell = SCALES["paper"].settings[dataset].cell("rocoursenet")
+    model = METHODS["rocoursenet"](**cell.options)
+    trainer, proposer, attack = model.trainer, model.proposer, model.attack
+    assert (trainer.learning_rate, attack.learning_rate, trainer.batch_size) == (
+        rate,
+        inner_rate,
+        batch,
+    )
+    assert (
+        trainer.prediction_weight,
+        proposer.validity_weight,
+        proposer.proximity_weight,
+    ) == weights
+    assert (trainer.encoder_widths, trainer.head_widths) == (encoder, head)
+    assert (proposer.network, proposer.widths) == ("rebuild", generator)
+    assert (attack.steps, attack.unroll, attack.epsilon) == (7, 2, 0.1)
+    assert (trainer.dropout, trainer.loss, trainer.epochs) == (0.3, "mse", 50)
+    assert proposer.dropout == 0.3
 
 
 def test_the_scales_name_every_parameter_that_figures_vary():
     known = METHODS["rocoursenet"]().get_params()
     options = QUICK.parameters.cell("rocoursenet").options
-    for name in ("attack_steps", "epsilon", "epsilon_schedule", "norm", "lambda_3"):
+    for name in (
+        "attack__steps",
+        "attack__epsilon",
+        "attack__schedule",
+        "attack__norm",
+        "proposer__proximity_weight",
+    ):
         assert name in options and name in known
 
 

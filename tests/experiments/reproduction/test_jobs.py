@@ -6,9 +6,9 @@ import pytest
 from tests.experiments.reproduction.tiny import CELL, cell
 
 from rocourse.errors import ConfigError
+from rocourse.estimators import METHODS
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Cell, Job, Source, find_entries
 from rocourse.experiments.reproduction._jobs import as_parameters
-from rocourse.methods import METHODS
 
 
 def test_digest_is_what_it_was_when_results_were_stored():
@@ -30,7 +30,7 @@ def test_order_and_tuples_make_no_difference():
     [
         CELL.fit("D2", 0),
         CELL.fit("D1", 1),
-        cell(epochs=2).fit("D1", 0),
+        cell(trainer__epochs=2).fit("D1", 0),
         Cell(Source("simulated_label", ("D1", "D2")), "counternet", CELL.options, (0,)).fit(
             "D1", 0
         ),

@@ -5,11 +5,16 @@ from tests.experiments.reproduction.tiny import OPTIONS
 
 from rocourse.experiments.reproduction import Cell, Source, Store, collect, run_jobs
 
-OPTIONS_OF_PANELS = {name: value for name, value in OPTIONS.items() if name != "generator_widths"}
+OPTIONS_OF_PANELS = {name: value for name, value in OPTIONS.items() if name != "proposer__widths"}
 PANEL = Cell(
     Source("simulated_label", ("D1", "D2"), rows=200),
     "rocourse-panel",
-    {**OPTIONS_OF_PANELS, "epochs": 30, "learning_rate": 0.03, "members": 3},
+    {
+        **OPTIONS_OF_PANELS,
+        "trainer__epochs": 30,
+        "trainer__learning_rate": 0.03,
+        "proposer__members": 3,
+    },
     seeds=(0,),
 )
 

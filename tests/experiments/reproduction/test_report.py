@@ -6,6 +6,7 @@ import pytest
 from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
 from tests.reports.demo.test_page import Page
 
+from rocourse.estimators import METHODS
 from rocourse.experiments.reproduction import (
     SCALES,
     Store,
@@ -14,7 +15,6 @@ from rocourse.experiments.reproduction import (
     seed_by_seed,
     write_report,
 )
-from rocourse.methods import METHODS
 
 QUICK = SCALES["quick"]
 

@@ -8,6 +8,7 @@ from tests.experiments.reproduction.tiny import CELL, OPTIONS, cell
 
 from rocourse.datasets import load
 from rocourse.errors import ArtifactError, DataError
+from rocourse.estimators import METHODS
 from rocourse.evaluation import SeedsResult, run_subsets
 from rocourse.experiments.reproduction import (
     Cell,
@@ -19,7 +20,7 @@ from rocourse.experiments.reproduction import (
 )
 from rocourse.experiments.reproduction import _schedule as schedule
 from rocourse.experiments.reproduction import _work as work
-from rocourse.methods import METHODS
+from rocourse.options import plain
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +94,13 @@ def test_progress_counts_all_jobs_and_guesses_the_time_left(done):
 def test_a_result_tells_its_inputs_parameters_and_versions(done):
     store, _, _ = done
     record = json.loads(store.path(CELL.fit("D1", 0)).read_text("utf-8"))
-    assert record["inputs"]["options"]["encoder_widths"] == [8, 4]
-    assert record["result"]["parameters"]["lambda_3"] == METHODS["counternet"]().lambda_3
+    assert record["inputs"]["options"]["trainer__encoder_widths"] == [8, 4]
+    model = METHODS["counternet"](**OPTIONS)
+    assert record["result"]["parameters"] == {
+        "trainer": plain(model.trainer),
+        "proposer": plain(model.proposer),
+        "attack": None,
+    }
     assert {"python", "jax", "rocourse"} <= set(record["result"]["versions"])
 
 
@@ -140,7 +146,7 @@ def test_a_run_that_is_interrupted_keeps_what_was_done(tmp_path, calls):
 
 
 def test_one_failure_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
-    bad = cell(learning_rate=-1.0)
+    bad = cell(trainer__learning_rate=-1.0)
     jobs = seed_by_seed([bad, CELL])
     store = Store(tmp_path)
     outcome = run_jobs(jobs, store)
@@ -177,7 +183,7 @@ def test_jobs_whose_data_are_not_there_are_left_out(tmp_path, monkeypatch):
 def test_two_processes_do_what_one_does(done, tmp_path):
     store = Store(tmp_path)
     jobs = seed_by_seed([CELL])
-    broken = cell(learning_rate=-1.0).fit("D1", 0)
+    broken = cell(trainer__learning_rate=-1.0).fit("D1", 0)
     outcome = run_jobs([broken, *jobs], store, workers=2)
     assert outcome.done == 8 and list(outcome.failed) == [broken]
     one, two = (collect(CELL, s.results(jobs)) for s in (done[0], store))

@@ -8,11 +8,11 @@ from rocourse.reports import Table
 from rocourse.reports._parts import grouped, shown
 
 OPTIONS = {
-    "encoder_widths": (8, 4),
-    "head_widths": (4,),
-    "generator_widths": (8,),
-    "batch_size": 64,
-    "epochs": 1,
+    "trainer__encoder_widths": (8, 4),
+    "trainer__head_widths": (4,),
+    "proposer__widths": (8,),
+    "trainer__batch_size": 64,
+    "trainer__epochs": 1,
 }
 CELL = Cell(Source("simulated_label", ("D1", "D2"), rows=120), "counternet", OPTIONS, seeds=(0, 1))
 

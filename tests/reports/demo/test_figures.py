@@ -61,8 +61,12 @@ def test_curve_shows_every_epoch_of_both_methods_and_the_one_kept(result, measur
 def test_curves_name_the_loss_that_was_used(record, result):
     assert draw_curve(result, "l1").axes[0].get_ylabel() == "mean squared error"
     for method in record["methods"]:
-        method["parameters"] |= {"loss": "cross_entropy", "proximity_loss": "l1"}
+        method["parameters"] |= {
+            "proposer.validity_loss": "cross_entropy",
+            "proposer.proximity_loss": "l1",
+        }
     other = type(result).from_dict(record)
+    assert draw_curve(other, "l1").axes[0].get_ylabel() == "mean squared error"
     assert draw_curve(other, "l2").axes[0].get_ylabel() == "cross-entropy"
     assert draw_curve(other, "l3").axes[0].get_ylabel() == "mean absolute change"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 FORMAT = "rocourse-demo"
-VERSION = 1
+VERSION = 2
 RESULT_FILE = "result.json"
 
 ORIGINAL, CORRECTED = "org", "upt"
@@ -33,7 +33,7 @@ class MethodRun:
     Attributes:
         name: As in `rocourse.METHODS`.
         title: For people.
-        parameters: All parameters of the estimator but schema and seed.
+        parameters: All options of trainer, proposer and attack, as in `attack.steps`.
         subsets: What was measured.
         unchanged: By protocol, the share of rows to which the retrained model gives the desired
             class without any change: what robust validity has to be compared with.
