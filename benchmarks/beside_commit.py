@@ -142,8 +142,8 @@ def compare_speed(name: str, other: Path, rounds: int) -> None:
                 ratios.setdefault(figure, []).append(value / found[other][figure])
     for figure, values in ratios.items():
         print(
-            f"{name}: {figure}: {median(values):.3f} ({min(values):.3f} to {max(values):.3f}) of the "
-            "other commit's"
+            f"{name}: {figure}: {median(values):.3f} ({min(values):.3f} to {max(values):.3f}) of "
+            "the other commit's"
         )
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from tests.evaluation.conftest import Threshold
 
 from rocourse.errors import ArtifactError, ConfigError, DataError
-from rocourse.evaluation import Auditor, AuditReport, Tally, audit
+from rocourse.evaluation import AuditCounts, Auditor, AuditReport, audit
 from rocourse.ledger import Promise, Status, new_id
 from rocourse.schema import Categorical, Continuous, Schema
 
@@ -50,19 +50,19 @@ def audit_one(model, *promises, **options):
 def test_the_interval_is_wilsons(counts):
     honoured, promises = counts
     expected = binomtest(honoured, promises).proportion_ci(method="wilson")
-    assert Tally(promises, honoured).interval == pytest.approx(expected, abs=1e-12)
+    assert AuditCounts(promises, honoured).interval == pytest.approx(expected, abs=1e-12)
 
 
 def test_no_promises_have_no_share_and_the_ends_are_exact():
-    assert Tally().share is None and Tally().interval is None
-    assert Tally(7, 0).interval[0] == 0.0
-    assert Tally(7, 7).interval[1] == 1.0
+    assert AuditCounts().share is None and AuditCounts().interval is None
+    assert AuditCounts(7, 0).interval[0] == 0.0
+    assert AuditCounts(7, 7).interval[1] == 1.0
 
 
 def test_verdicts_are_those_of_the_model(threshold):
     promises = [make_promise(income) for income in range(11)]
     report = audit_one(threshold(at=7), *promises, name="2027")
-    assert report.total == Tally(promises=11, honoured=4)
+    assert report.total == AuditCounts(promises=11, honoured=4)
     assert report.total.broken == 7
     assert (report.name, report.model, report.at) == ("2027", "d1", NOW)
     assert [found.id for found in report.worst] == [promise.id for promise in promises[:7]]
@@ -83,7 +83,7 @@ def test_with_three_classes_the_margin_is_against_the_best_other_one(bands):
     report = audit_one(model, make_promise(5, desired="middle"), make_promise(5, desired="low"))
     (found,) = report.worst
     assert found.margin == pytest.approx(np.log(0.3 / 0.5))
-    assert report.total == Tally(2, 1)
+    assert report.total == AuditCounts(2, 1)
 
 
 def test_a_probability_of_zero_has_a_finite_margin_and_a_tie_goes_to_the_first_class(threshold):
@@ -114,7 +114,7 @@ def test_issuers_are_told_apart_the_largest_first(threshold):
     promises = [make_promise(income, model="b") for income in (1, 8, 9)]
     promises += [make_promise(income, model="a") for income in (1, 8)]
     report = audit_one(threshold(at=7), *promises)
-    assert list(report.by_issuer.items()) == [("b", Tally(3, 2)), ("a", Tally(2, 1))]
+    assert list(report.by_issuer.items()) == [("b", AuditCounts(3, 2)), ("a", AuditCounts(2, 1))]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_counted_apart_and_says_why(threshold, changes, r
     auditor = Auditor(threshold(at=2), digest="d1", at=NOW)
     (failed,) = auditor.add([promise, make_promise()])
     report = auditor.report()
-    assert report.total == Tally(promises=2, honoured=1, unreadable=1)
+    assert report.total == AuditCounts(promises=2, honoured=1, unreadable=1)
     assert report.total.share == 0.5 and report.total.broken == 0
     assert report.worst == ()
     (told,) = report.unreadable
@@ -156,7 +156,7 @@ def test_whole_numbers_and_decimals_are_one_class_and_one_category(threshold):
     model.schema_ = schema
     rows = [{"code": 1.0, "income": 5}, {"code": 1, "income": 5.0}]
     report = audit_one(model, *(make_promise(recourse=row, desired=1.0) for row in rows))
-    assert report.total == Tally(2, 2)
+    assert report.total == AuditCounts(2, 2)
 
 
 def test_bounds_are_the_models_and_other_ranges_are_not(threshold):
@@ -179,7 +179,7 @@ def test_a_row_that_only_the_model_refuses_does_not_spoil_its_page(threshold):
     model.predict_proba = refuse
     incomes = [11, 8, 2, 12, 9, 9, 9]
     report = audit_one(model, *(make_promise(income) for income in incomes))
-    assert report.total == Tally(promises=7, honoured=4, unreadable=2)
+    assert report.total == AuditCounts(promises=7, honoured=4, unreadable=2)
     assert list(report.unreadable.values()) == [2]
 
 

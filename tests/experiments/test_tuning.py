@@ -13,7 +13,7 @@ from rocourse.errors import ArtifactError, ConfigError, DependencyError, Trainin
 from rocourse.estimators import METHODS, CounterNet, RoCoursePanel, tuning_space
 from rocourse.evaluation import evaluate_model, split
 from rocourse.experiments import TuningResult, _trials, read_tuning, tune, write_tuning
-from rocourse.experiments._trials import Problem, prepare, run_trials
+from rocourse.experiments._trials import TuningProblem, prepare, run_trials
 from rocourse.experiments._tuning import _plainly
 from rocourse.models import PlainTrainer, SteadyTrainer
 from rocourse.options import Choices, Span
@@ -59,7 +59,7 @@ def result(applicants, schema):
 def prepared(applicants, schema):
     fit, held_out = split(applicants, TARGET, seed=3)
     return prepare(
-        Problem("counternet", schema, FIXED, PLAIN, protocol="adverse", price=0.05, seed=3),
+        TuningProblem("counternet", schema, FIXED, PLAIN, protocol="adverse", price=0.05, seed=3),
         (fit.drop(columns=TARGET), fit[TARGET]),
         (held_out.drop(columns=TARGET), held_out[TARGET]),
         judges=2,

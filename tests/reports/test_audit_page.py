@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rocourse.evaluation import AuditReport, BrokenPromise, Tally
+from rocourse.evaluation import AuditCounts, AuditReport, BrokenPromise
 from rocourse.reports import draw_audits, render_audit
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -56,13 +56,13 @@ def make_broken(k, **changes):
     return BrokenPromise(**{**fields, **changes})
 
 
-def make_report(name="2027", *, total=Tally(10, 7, 1), issuers=None, **changes):  # noqa: B008
+def make_report(name="2027", *, total=AuditCounts(10, 7, 1), issuers=None, **changes):  # noqa: B008
     fields = {
         "name": name,
         "model": f"digest of {name}",
         "at": NOW,
         "total": total,
-        "by_age": {"0-30": total, "31-90": Tally()},
+        "by_age": {"0-30": total, "31-90": AuditCounts()},
         "by_issuer": {"m1": total} if issuers is None else issuers,
         "unreadable": {"a category of 'job' is unknown to the model": 1},
         "worst": (make_broken(1), make_broken(2)),
@@ -90,7 +90,7 @@ def test_words_from_outside_are_escaped():
     report = make_report(
         NASTY,
         model=NASTY,
-        issuers={NASTY: Tally(9, 7, 1), "m2": Tally(1)},
+        issuers={NASTY: AuditCounts(9, 7, 1), "m2": AuditCounts(1)},
         unreadable={NASTY: 1},
         worst=(make_broken(1, subject=NASTY, issuer=NASTY, desired=NASTY, id=NASTY),),
     )
@@ -113,28 +113,28 @@ def test_the_page_says_what_was_found():
 
 
 def test_a_share_that_misses_never_looks_like_enough():
-    _, page = render(make_report(total=Tally(100_000, 97_999)), required=0.98)
+    _, page = render(make_report(total=AuditCounts(100_000, 97_999)), required=0.98)
     assert "97.999%" in page.text
     assert "✗ misses the required 98%" in page.text
 
 
 def test_many_broken_promises_are_folded_and_counted():
     worst = tuple(make_broken(k) for k in range(12))
-    _, page = render(make_report(total=Tally(90, 10), worst=worst))
+    _, page = render(make_report(total=AuditCounts(90, 10), worst=worst))
     assert [tag for tag, _ in page.tags].count("details") == 1
     assert "12 of 80." in re.sub(r"\s+", " ", page.text) and "2 more" in page.text
 
 
 def test_no_promises_are_said_in_a_sentence():
-    empty = make_report(total=Tally(), issuers={}, unreadable={}, worst=())
+    empty = make_report(total=AuditCounts(), issuers={}, unreadable={}, worst=())
     _, page = render(empty, required=0.9)
     assert "has no open promises, so there is nothing to honour." in page.text
     assert "svg" not in {tag for tag, _ in page.tags}
 
 
 def test_the_picture_has_a_line_for_each_issuer_and_one_for_all():
-    one = {"m1": Tally(10, 7)}
-    many = {f"m{k}": Tally(10 - k, 5 - k) for k in range(4)}
+    one = {"m1": AuditCounts(10, 7)}
+    many = {f"m{k}": AuditCounts(10 - k, 5 - k) for k in range(4)}
     for issuers, lines in ((one, 1), (many, 5)):
         html, _ = render(make_report("a", issuers=issuers), make_report("b", issuers=issuers))
         assert len(set(re.findall(r"stroke: var\(--(?:series-\d|ink)\)", html))) == lines
@@ -146,8 +146,11 @@ def test_the_page_is_the_same_each_time():
 
 def test_audits_are_drawn_over_the_models_with_their_intervals():
     audits = {
-        "CounterNet": [make_report("2005", total=Tally(10, 9)), make_report("2006")],
-        "_Panel $1": [make_report("2006", total=Tally(10, 10)), make_report("2007", total=Tally())],
+        "CounterNet": [make_report("2005", total=AuditCounts(10, 9)), make_report("2006")],
+        "_Panel $1": [
+            make_report("2006", total=AuditCounts(10, 10)),
+            make_report("2007", total=AuditCounts()),
+        ],
     }
     figure = draw_audits(audits, required=0.95)
     (axes,) = figure.axes
@@ -158,7 +161,7 @@ def test_audits_are_drawn_over_the_models_with_their_intervals():
     assert list(first.lines[0].get_ydata()) == [0.9, 0.7]
     assert list(second.lines[0].get_ydata()) == [1.0]
     low, high = first.lines[2][0].get_segments()[0][:, 1]
-    assert (low, high) == pytest.approx(Tally(10, 9).interval)
+    assert (low, high) == pytest.approx(AuditCounts(10, 9).interval)
     figure.canvas.draw()
 
 

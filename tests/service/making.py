@@ -134,7 +134,7 @@ def promise_for(client, rows):
 
 
 def ledger_of(client):
-    return client.app.state.desk.ledger
+    return client.app.state.backend.ledger
 
 
 def detail(response, status):

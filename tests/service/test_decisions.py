@@ -120,7 +120,7 @@ def test_the_ledger_holds_exactly_the_promises_that_were_answered(tmp_path, stor
         answer = decide(client, *rows, subject="A-1017")
         held = promises_in(ledger_of(client))
         history = {id: ledger_of(client).history(id) for id in held}
-        schema = client.app.state.desk.decider.schema_digest
+        schema = client.app.state.backend.decider.schema_digest
     given = {
         decision["recourse"]["id"]: (row, decision)
         for row, decision in zip(rows, answer["decisions"], strict=True)
@@ -214,7 +214,7 @@ class TestIdempotency:
         headers = {"Idempotency-Key": "later"}
         with serving(tmp_path, stored / "model") as client:
             first = decide(client, ROW, headers=headers)
-            settings = client.app.state.desk.settings
+            settings = client.app.state.backend.settings
         with client_of(create_app(settings)) as client:
             assert decide(client, ROW, headers=headers) == first
 
@@ -252,7 +252,7 @@ def ask_together(settings, requests):
             answers = await asyncio.gather(
                 *(client.post("/v1/decisions", **request) for request in requests)
             )
-            held = promises_in(app.state.desk.ledger)
+            held = promises_in(app.state.backend.ledger)
             return answers, held, (await client.get("/metrics")).text
 
     return asyncio.run(ask())

@@ -21,9 +21,9 @@ from rocourse.artifacts import save
 from rocourse.errors import LedgerError
 from rocourse.ledger import Ledger
 from rocourse.service import add_key
+from rocourse.service._backend import Backend
 from rocourse.service._batching import Batcher, Busy
 from rocourse.service._decider import Decider
-from rocourse.service._desk import Desk
 
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 SECURITY = {
@@ -43,7 +43,7 @@ MOST_ROWS = 50
 @pytest.fixture(scope="module")
 def client(tmp_path_factory, stored):
     folder = tmp_path_factory.mktemp("hostile")
-    with serving(folder, stored / "model", most_rows=MOST_ROWS) as client:
+    with serving(folder, stored / "model", max_rows=MOST_ROWS) as client:
         yield client
 
 
@@ -95,7 +95,7 @@ class TestSize:
 
     def test_the_largest_body_is_taken(self, tmp_path, stored):
         small = text_of(body())
-        with serving(tmp_path, stored / "model", most_bytes=len(small)) as client:
+        with serving(tmp_path, stored / "model", max_bytes=len(small)) as client:
             assert send(client, small).status_code == 200
             assert detail(send(client, small + b" "), 413)
             assert detail(send(client, iter([small, b" "])), 413)
@@ -379,8 +379,8 @@ def test_the_service_goes_by_its_own_names(client, host):
 
 
 def test_a_name_that_was_allowed_is_taken(tmp_path, stored):
-    with serving(tmp_path, stored / "model", hosts=["Desk.Example"]) as client:
-        for host in ("desk.example", "desk.example:443"):
+    with serving(tmp_path, stored / "model", hosts=["Backend.Example"]) as client:
+        for host in ("backend.example", "backend.example:443"):
             assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
@@ -456,8 +456,8 @@ def test_what_fails_inside_is_not_told(client, monkeypatch, caplog):
     caplog.set_level(logging.INFO, logger="rocourse.service")
     for (owner, name), ask in {
         (Decider, "decide"): lambda: send(client, text_of(body())),
-        (Desk, "redeem"): lambda: client.post("/v1/redemptions", json={"id": ID, "row": ROW}),
-        (Desk, "reload"): lambda: client.post("/v1/model/reload"),
+        (Backend, "redeem"): lambda: client.post("/v1/redemptions", json={"id": ID, "row": ROW}),
+        (Backend, "reload"): lambda: client.post("/v1/model/reload"),
     }.items():
         caplog.clear()
         monkeypatch.setattr(owner, name, fail)

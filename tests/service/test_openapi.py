@@ -47,7 +47,7 @@ def service(tmp_path_factory, stored):
             ledger=str(folder / "ledger.db"),
             keys=folder / "keys.json",
             rate=1e6,
-            most_rows=20,
+            max_rows=20,
         )
     )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, server_header=False))

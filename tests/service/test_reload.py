@@ -136,7 +136,7 @@ class TestSignal:
         client, path = service
         caplog.set_level(logging.INFO, logger="rocourse.service")
         replace_model(path, stored / "contrary")
-        _reload(client.app.state.desk)
+        _reload(client.app.state.backend)
         digest = model_digest(stored / "contrary")
         assert decide(client, ROW)["model"] == digest
         assert f"model {digest[:12]} is in service" in caplog.text
@@ -144,7 +144,7 @@ class TestSignal:
     def test_a_damaged_model_is_a_line_in_the_log(self, service, stored, caplog):
         client, path = service
         altered(path)
-        _reload(client.app.state.desk)
+        _reload(client.app.state.backend)
         (record,) = [r for r in caplog.records if r.levelno == logging.ERROR]
         assert "the model in service stays" in record.getMessage()
         assert answers_as_before(client, stored)

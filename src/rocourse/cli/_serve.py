@@ -47,10 +47,8 @@ def serve(
     valid_days: Annotated[
         int, typer.Option("--valid-days", min=1, max=36500, help="How long a promise binds.")
     ] = 365,
-    most_rows: Annotated[
-        int, typer.Option("--max-rows", min=1, help="Rows of one request.")
-    ] = 1000,
-    most_bytes: Annotated[
+    max_rows: Annotated[int, typer.Option("--max-rows", min=1, help="Rows of one request.")] = 1000,
+    max_bytes: Annotated[
         int, typer.Option("--max-bytes", min=1000, help="Bytes of one request.")
     ] = 1 << 20,
     rate: Annotated[
@@ -80,8 +78,8 @@ def serve(
         host=host,
         port=port,
         valid_for=timedelta(days=valid_days),
-        most_rows=most_rows,
-        most_bytes=most_bytes,
+        max_rows=max_rows,
+        max_bytes=max_bytes,
         rate=rate,
         hosts=tuple(hosts or ()),
     )

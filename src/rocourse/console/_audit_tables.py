@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from rocourse.evaluation import AuditReport, Tally
+from rocourse.evaluation import AuditCounts, AuditReport
 
 _SHOWN_PROMISES = 5
 _SHOWN_REASONS = 10
@@ -59,7 +59,7 @@ def _details(report: AuditReport, names: Mapping[str, str]) -> Iterator[Renderab
 
 
 def _table(
-    title: str, what: str, sections: Sequence[Sequence[tuple[str, Tally]]]
+    title: str, what: str, sections: Sequence[Sequence[tuple[str, AuditCounts]]]
 ) -> RenderableType:
     table = Table(title=escape(title), title_justify="left")
     table.add_column(what, overflow="fold")
@@ -73,7 +73,7 @@ def _table(
     return table
 
 
-def _share(tally: Tally) -> tuple[str, str]:
+def _share(tally: AuditCounts) -> tuple[str, str]:
     """A share and its interval; both absent where there are no promises."""
     if tally.share is None or tally.interval is None:
         return "–", "–"

@@ -7,7 +7,7 @@ from typing import TypeVar
 from rocourse.errors import ConfigError
 from rocourse.estimators._base import RecourseClassifier
 from rocourse.models import HasNetwork
-from rocourse.recourse.panel import Network, PanelProposer, convincing, network_of, own_networks
+from rocourse.recourse.panel import Layers, PanelProposer, convincing, network_of, own_networks
 
 Estimator = TypeVar("Estimator", bound=RecourseClassifier)
 
@@ -40,7 +40,7 @@ def oracle(model: Estimator, others: Sequence[RecourseClassifier]) -> Estimator:
     return twin
 
 
-def _committee(model: RecourseClassifier) -> list[Network]:
+def _committee(model: RecourseClassifier) -> list[Layers]:
     """The networks of a model, none if it has none of ours."""
     if not isinstance(model.model_, HasNetwork):
         return []

@@ -5,7 +5,7 @@ Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is 
 
 from rocourse.evaluation._aggregate import Aggregate, Summary
 from rocourse.evaluation._audit import Auditor, audit
-from rocourse.evaluation._audit_report import AuditReport, BrokenPromise, Tally
+from rocourse.evaluation._audit_report import AuditCounts, AuditReport, BrokenPromise
 from rocourse.evaluation._metrics import (
     accuracy,
     auc,
@@ -49,7 +49,7 @@ __all__ = [
     "SubsetResult",
     "SubsetsResult",
     "Summary",
-    "Tally",
+    "AuditCounts",
     "accuracy",
     "auc",
     "audit",

@@ -16,7 +16,7 @@ import pandas as pd
 
 from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation._audit_reading import PromiseReader
-from rocourse.evaluation._audit_report import AGES, AuditReport, BrokenPromise, Tally
+from rocourse.evaluation._audit_report import AGES, AuditCounts, AuditReport, BrokenPromise
 from rocourse.evaluation._model import Model
 from rocourse.schema import ClippedWarning
 
@@ -55,8 +55,8 @@ class _Count:
     honoured: int = 0
     unreadable: int = 0
 
-    def tally(self) -> Tally:
-        return Tally(self.promises, self.honoured, self.unreadable)
+    def tally(self) -> AuditCounts:
+        return AuditCounts(self.promises, self.honoured, self.unreadable)
 
 
 def audit(

@@ -42,7 +42,7 @@ def wilson_interval(honoured: int, promises: int) -> tuple[float, float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class AuditCounts:
     """Some promises, counted by what a model makes of them.
 
     Attributes:
@@ -146,9 +146,9 @@ class AuditReport:
     name: str
     model: str
     at: datetime
-    total: Tally
-    by_age: Mapping[str, Tally]
-    by_issuer: Mapping[str, Tally]
+    total: AuditCounts
+    by_age: Mapping[str, AuditCounts]
+    by_issuer: Mapping[str, AuditCounts]
     unreadable: Mapping[str, int]
     worst: tuple[BrokenPromise, ...]
 
@@ -188,9 +188,11 @@ class AuditReport:
             name=record["name"],
             model=record["model"],
             at=datetime.fromisoformat(record["at"]),
-            total=Tally.from_dict(record["total"]),
-            by_age={age: Tally.from_dict(found) for age, found in record["by_age"].items()},
-            by_issuer={key: Tally.from_dict(found) for key, found in record["by_issuer"].items()},
+            total=AuditCounts.from_dict(record["total"]),
+            by_age={age: AuditCounts.from_dict(found) for age, found in record["by_age"].items()},
+            by_issuer={
+                key: AuditCounts.from_dict(found) for key, found in record["by_issuer"].items()
+            },
             unreadable=dict(record["unreadable"]),
             worst=tuple(BrokenPromise.from_dict(found) for found in record["worst"]),
         )

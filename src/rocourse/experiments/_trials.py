@@ -34,7 +34,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Problem:
+class TuningProblem:
     """What is asked of every trial.
 
     Attributes:
@@ -73,7 +73,7 @@ class Prepared:
         judge_accuracies: Of `judges`, on the validation rows.
     """
 
-    problem: Problem
+    problem: TuningProblem
     model_seed: int
     fit_rows: Labelled
     validation_rows: Labelled
@@ -85,7 +85,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What came of a trial.
 
     Attributes:
@@ -102,7 +102,7 @@ class Outcome:
 
 
 def prepare(
-    problem: Problem,
+    problem: TuningProblem,
     fit_rows: Labelled,
     validation_rows: Labelled,
     *,
@@ -152,7 +152,7 @@ def prepare(
     )
 
 
-Run = Callable[[list[dict[str, Any]]], list[Outcome]]
+Run = Callable[[list[dict[str, Any]]], list[TrialOutcome]]
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _shifted(
     return schema.decode(rows), pd.Series(told, name=y.name)
 
 
-def _run_trial(cuts: Sequence[Prepared], parameters: dict[str, Any]) -> Outcome:
+def _run_trial(cuts: Sequence[Prepared], parameters: dict[str, Any]) -> TrialOutcome:
     """One set of parameters on every cut of the rows; a failure on one is a failure."""
     outcomes = [_run_once(prepared, parameters) for prepared in cuts]
     seconds = sum(outcome.seconds for outcome in outcomes)
@@ -204,10 +204,10 @@ def _run_trial(cuts: Sequence[Prepared], parameters: dict[str, Any]) -> Outcome:
         name: Aggregate.of(outcome.measures[name] for outcome in outcomes).mean
         for name in outcomes[0].measures
     }
-    return Outcome(float(np.mean(scores)), measures, seconds)
+    return TrialOutcome(float(np.mean(scores)), measures, seconds)
 
 
-def _run_once(prepared: Prepared, parameters: dict[str, Any]) -> Outcome:
+def _run_once(prepared: Prepared, parameters: dict[str, Any]) -> TrialOutcome:
     start = perf_counter()
     try:
         measures = _measure(prepared, _fit(prepared, parameters))
@@ -215,15 +215,15 @@ def _run_once(prepared: Prepared, parameters: dict[str, Any]) -> Outcome:
         # Not of these values but of what is fixed: no trial would do better.
         raise
     except RocourseError as error:
-        return Outcome(None, {}, perf_counter() - start, str(error))
+        return TrialOutcome(None, {}, perf_counter() - start, str(error))
     seconds = perf_counter() - start
     if measures["proximity"] is None:
         reason = (
             "The predictor must leave validation rows to judge in protocol "
             f"{prepared.problem.protocol!r}, but leaves none."
         )
-        return Outcome(None, measures, seconds, reason)
-    return Outcome(_score(prepared, measures), measures, seconds)
+        return TrialOutcome(None, measures, seconds, reason)
+    return TrialOutcome(_score(prepared, measures), measures, seconds)
 
 
 def _fit(prepared: Prepared, parameters: dict[str, Any]) -> RecourseClassifier:

@@ -16,7 +16,7 @@ from rocourse.artifacts import write_file
 from rocourse.errors import ConfigError, DependencyError, TrainingError
 from rocourse.estimators import METHODS, RecourseClassifier, tuning_space
 from rocourse.evaluation import PROTOCOLS, split
-from rocourse.experiments._trials import Labelled, Problem, prepare, run_trials
+from rocourse.experiments._trials import Labelled, TuningProblem, prepare, run_trials
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial
 from rocourse.models import PlainTrainer
 from rocourse.options import Range, Span
@@ -25,7 +25,7 @@ from rocourse.schema import Schema
 if TYPE_CHECKING:
     import optuna
 
-Space = Mapping[str, Range]
+Ranges = Mapping[str, Range]
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -41,7 +41,7 @@ def tune(
     *,
     schema: Schema | None = None,
     fixed: Mapping[str, Any] | None = None,
-    space: Space | None = None,
+    space: Ranges | None = None,
     trials: int = 20,
     protocol: str = "all",
     price: float = 0.01,
@@ -105,7 +105,7 @@ def tune(
     varied = _varied(estimator, fixed) if space is None else dict(space)
     _check_names(estimator, (*fixed, *varied))
     defaults = estimator.get_params()
-    problem = Problem(
+    problem = TuningProblem(
         method=method,
         schema=schema or Schema.infer(frame, target=target),
         fixed=fixed,
@@ -208,7 +208,7 @@ def _new_study(seed: int) -> "optuna.Study":
         optuna.logging.set_verbosity(said)
 
 
-def _suggest(trial: "optuna.Trial", space: Space) -> dict[str, Any]:
+def _suggest(trial: "optuna.Trial", space: Ranges) -> dict[str, Any]:
     return {name: _suggest_one(trial, name, where) for name, where in space.items()}
 
 

@@ -8,7 +8,7 @@ from rocourse.reports._attack_figures import ATTACK_MEASURES, Attacked, Sweep, a
 from rocourse.reports._audit_page import draw_audits, render_audit
 from rocourse.reports._choice_tables import choice_tables
 from rocourse.reports._comparison_tables import (
-    Search,
+    FoundParameters,
     comparison_table,
     protocol_tables,
     search_table,
@@ -39,7 +39,7 @@ __all__ = [
     "Measured",
     "Part",
     "Picture",
-    "Search",
+    "FoundParameters",
     "Section",
     "Series",
     "Sweep",

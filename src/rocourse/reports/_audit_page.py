@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from rocourse.evaluation import AuditReport, Tally
+from rocourse.evaluation import AuditCounts, AuditReport
 from rocourse.reports._axes import clear_frame
 from rocourse.reports._templates import template_environment
 from rocourse.reports._theme import LIGHT, SERIES, page_colors
@@ -33,7 +33,7 @@ class _Series:
     """A line of the picture: shares, by their place on the horizontal axis."""
 
     label: str
-    tallies: Mapping[int, Tally]
+    tallies: Mapping[int, AuditCounts]
     color: str
     marker: str
     width: float = 1.4
@@ -238,6 +238,6 @@ def _telling_percent(share: float | None, required: float | None) -> str:
     return next((text for text, wanted in texts if text != wanted), _percent(share))
 
 
-def _interval(tally: Tally) -> str:
+def _interval(tally: AuditCounts) -> str:
     interval = tally.interval
     return _ABSENT if interval is None else f"{interval[0]:.1%} to {interval[1]:.1%}"

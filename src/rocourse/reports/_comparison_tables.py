@@ -29,7 +29,7 @@ _MEASURES = [(title, metric) for _, title, metric, protocol in _COLUMNS if proto
 
 
 @dataclass(frozen=True)
-class Search:
+class FoundParameters:
     """A search for parameters.
 
     Attributes:
@@ -90,7 +90,7 @@ def protocol_tables(lines: Sequence[Measured]) -> list[Table]:
     ]
 
 
-def search_table(searches: Sequence[Search]) -> Table:
+def search_table(searches: Sequence[FoundParameters]) -> Table:
     """What searches for parameters have found."""
     rows = tuple(
         (

@@ -1,8 +1,8 @@
 """The service: decisions with recourse over HTTP, and promises that are remembered.
 
 ```
-desk = model + ledger      decides, promises, redeems, reloads
-app = desk + batching      HTTP, keys, limits, the page
+backend = model + ledger      decides, promises, redeems, reloads
+app = backend + batching      HTTP, keys, limits, the page
 ```
 """
 

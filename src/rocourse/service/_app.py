@@ -26,11 +26,11 @@ from rocourse.errors import (
 from rocourse.ledger import Conflict, Ledger
 from rocourse.service import _documents as documents
 from rocourse.service._access import SECURED, Access
-from rocourse.service._asking import Asking
-from rocourse.service._audits import Auditor
+from rocourse.service._audits import LedgerAuditor
+from rocourse.service._backend import Backend, Question, promise_document
 from rocourse.service._batching import Batcher, Busy
-from rocourse.service._desk import Desk, Question, promise_document
-from rocourse.service._express import Express, Stop
+from rocourse.service._decision_reader import DecisionReader
+from rocourse.service._fast_path import FastPath, FastRoute
 from rocourse.service._guards import Guards, RateLimit, problem
 from rocourse.service._keys import KeyRing, Role
 from rocourse.service._metrics import CONTENT_TYPE_LATEST
@@ -64,31 +64,31 @@ _CONFLICT: Responses = {409: {"model": documents.Problem, "description": "Agains
 _TEXT: Responses = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
-def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
+def create_app(settings: Settings, *, backend: Backend | None = None) -> FastAPI:
     """The service.
 
     Args:
         settings: What it serves, remembers and refuses.
-        desk: A desk that is open already; it is closed with the service.
+        backend: A backend that is open already; it is closed with the service.
 
     Raises:
         RocourseError: The model, the ledger or the keys cannot be read.
     """
     ring = None if settings.keys is None else KeyRing.read(settings.keys)
-    desk = desk or Desk.open(settings)
+    backend = backend or Backend.open(settings)
     batcher: Batcher[Question, str | Conflict] = Batcher(
-        desk.answer,
+        backend.answer,
         lambda asked: len(asked.rows),
         most=_MOST_ROWS_AT_ONCE,
-        most_waiting=_MOST_WAITING * settings.most_rows,
-        light=lambda: desk.prompt_rows,
+        most_waiting=_MOST_WAITING * settings.max_rows,
+        light=lambda: backend.prompt_rows,
     )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await batcher.close()
-        desk.close()
+        backend.close()
 
     app = FastAPI(
         title="rocourse",
@@ -101,31 +101,31 @@ def create_app(settings: Settings, *, desk: Desk | None = None) -> FastAPI:
         responses=_PROBLEMS,
     )
     app.router.route_class = StrictRoute
-    app.state.desk = desk
+    app.state.backend = backend
     _handle_failures(app)
-    decide = _add_routes(app, settings, desk, batcher, ring)
+    decide = _add_routes(app, settings, backend, batcher, ring)
     _add_page(app)
     names = {*LOOPBACK, settings.host, *settings.hosts}
-    stop = Stop(_DECISIONS, "POST", decide)
-    app.add_middleware(Express, stop=stop, handlers=app.exception_handlers)
-    app.add_middleware(Guards, most_bytes=settings.most_bytes, hosts=names, metrics=desk.metrics)
+    route = FastRoute(_DECISIONS, "POST", decide)
+    app.add_middleware(FastPath, route=route, handlers=app.exception_handlers)
+    app.add_middleware(Guards, max_bytes=settings.max_bytes, hosts=names, metrics=backend.metrics)
     return app
 
 
 def _add_routes(
     app: FastAPI,
     settings: Settings,
-    desk: Desk,
+    backend: Backend,
     batcher: Batcher[Question, str | Conflict],
     ring: KeyRing | None,
 ) -> Callable[[Request], Awaitable[Response]]:
     """Adds all routes; gives the endpoint that decides."""
     access = Access(ring, RateLimit(settings.rate))
     allow = access.allow
-    auditor = Auditor(desk)
-    row = desk.row
-    example = desk.decider.example()
-    asking = Asking(row, settings.most_rows, example)
+    auditor = LedgerAuditor(backend)
+    row = backend.row
+    example = backend.decider.example()
+    reader = DecisionReader(row, settings.max_rows, example)
     # A name of its own: OpenAPI shows it.
     returned = create_model(
         "RedemptionRequest",
@@ -136,12 +136,12 @@ def _add_routes(
         _DECISIONS,
         response_model=documents.DecisionsAnswer,
         responses=_CONFLICT,
-        openapi_extra=asking.description() | SECURED,
+        openapi_extra=reader.description() | SECURED,
     )
     async def decide(request: Request) -> Response:
         """Decides on rows, with a recourse for those that are refused."""
         caller = await access.check(request, Role.DECIDE)
-        question = await asking.read(request, caller.name)
+        question = await reader.read(request, caller.name)
         answer = await batcher.ask(question)
         if isinstance(answer, Conflict):
             raise HTTPException(
@@ -157,7 +157,7 @@ def _add_routes(
     )
     def recourse(id: Annotated[documents.PromiseId, Path()]) -> JSONResponse:
         """What was promised, and what became of it."""
-        ledger = _ledger(desk)
+        ledger = _ledger(backend)
         return JSONResponse(promise_document(ledger.promise(id), ledger))
 
     @app.post(
@@ -168,9 +168,9 @@ def _add_routes(
     )
     def redeem(body: returned) -> JSONResponse:  # type: ignore[valid-type]
         """Someone returns: is the recourse fulfilled, and does the model in service honour it?"""
-        _ledger(desk)
+        _ledger(backend)
         presented = plain_row(body.row)  # type: ignore[attr-defined]
-        return JSONResponse(desk.redeem(body.id, presented))  # type: ignore[attr-defined]
+        return JSONResponse(backend.redeem(body.id, presented))  # type: ignore[attr-defined]
 
     @app.get(
         "/v1/model",
@@ -179,7 +179,7 @@ def _add_routes(
     )
     async def model() -> JSONResponse:
         """The model in service, and the rows that it takes."""
-        return JSONResponse(model_document(desk, example))
+        return JSONResponse(model_document(backend, example))
 
     @app.post(
         "/v1/model/reload",
@@ -189,7 +189,7 @@ def _add_routes(
     )
     async def reload() -> dict[str, Any]:
         """Puts the model that is on disk now in service, or leaves everything as it was."""
-        return await run_in_threadpool(desk.reload)
+        return await run_in_threadpool(backend.reload)
 
     @app.get(
         "/v1/audit",
@@ -199,7 +199,7 @@ def _add_routes(
     )
     def audit() -> JSONResponse:
         """How open promises fare before the model in service and the candidates."""
-        return JSONResponse(auditor.report(_ledger(desk)))
+        return JSONResponse(auditor.report(_ledger(backend)))
 
     @app.get("/healthz", response_model=documents.Health)
     async def health() -> dict[str, str]:
@@ -209,24 +209,24 @@ def _add_routes(
     @app.get("/readyz", response_model=documents.Health)
     def ready() -> dict[str, str]:
         """Whether model and ledger answer."""
-        if desk.ledger is not None:
-            desk.ledger.ping()
+        if backend.ledger is not None:
+            backend.ledger.ping()
         return {"status": "ok"}
 
     @app.get("/metrics", response_class=Response, responses=_TEXT)
     async def metrics() -> Response:
         """Counters for Prometheus."""
-        return Response(desk.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
+        return Response(backend.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     return decide
 
 
-def _ledger(desk: Desk) -> Ledger:
-    if desk.ledger is None:
+def _ledger(backend: Backend) -> Ledger:
+    if backend.ledger is None:
         raise HTTPException(
             409, "This service keeps no ledger; start it with --ledger to record promises."
         )
-    return desk.ledger
+    return backend.ledger
 
 
 def _add_page(app: FastAPI) -> None:

@@ -9,10 +9,10 @@ from threading import Lock
 from typing import Any
 
 from rocourse.artifacts import model_digest
-from rocourse.evaluation import AuditReport, Tally, audit
+from rocourse.evaluation import AuditCounts, AuditReport, audit
 from rocourse.ledger import Ledger
+from rocourse.service._backend import Backend, iso
 from rocourse.service._decider import Decider
-from rocourse.service._desk import Desk, iso
 
 # A view, not a record: seconds old will do, and someone who reloads the page must not set the
 # service to work each time.
@@ -20,17 +20,17 @@ _FRESH_SECONDS = 5.0
 _LISTED = 100
 
 
-class Auditor:
-    """Audits a desk's ledger, one audit at a time."""
+class LedgerAuditor:
+    """Audits a backend's ledger, one audit at a time."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._lock = desk, Lock()
+    def __init__(self, backend: Backend) -> None:
+        self._backend, self._lock = backend, Lock()
         self._last: tuple[float, str, dict[str, Any]] | None = None
 
     def report(self, ledger: Ledger) -> dict[str, Any]:
         """The audit, as the page shows it."""
         with self._lock:
-            decider = self._desk.decider
+            decider = self._backend.decider
             if self._last is not None:
                 then, digest, report = self._last
                 if digest == decider.digest and time.monotonic() - then < _FRESH_SECONDS:
@@ -44,7 +44,7 @@ class Auditor:
         judges = [("in service", decider)]
         judges += [
             (path.name, _candidate(path, model_digest(path)))
-            for path in self._desk.settings.candidates
+            for path in self._backend.settings.candidates
         ]
         reports = [
             audit(
@@ -90,11 +90,11 @@ def _document(report: AuditReport) -> dict[str, Any]:
     }
 
 
-def _tallies(kind: str, tallies: Mapping[str, Tally]) -> list[dict[str, Any]]:
+def _tallies(kind: str, tallies: Mapping[str, AuditCounts]) -> list[dict[str, Any]]:
     return [{kind: name, **_tally(tally)} for name, tally in tallies.items()]
 
 
-def _tally(tally: Tally) -> dict[str, Any]:
+def _tally(tally: AuditCounts) -> dict[str, Any]:
     low, high = tally.interval or (None, None)
     return {
         "judged": tally.promises,

@@ -44,16 +44,14 @@ class Guards:
 
     Args:
         app: What is guarded.
-        most_bytes: The largest body.
+        max_bytes: The largest body.
         hosts: Names that requests may give the service. A page of another site that has its own
             name point here is refused by this.
         metrics: Where requests are counted.
     """
 
-    def __init__(
-        self, app: App, *, most_bytes: int, hosts: Iterable[str], metrics: Metrics
-    ) -> None:
-        self._app, self._most_bytes, self._metrics = app, most_bytes, metrics
+    def __init__(self, app: App, *, max_bytes: int, hosts: Iterable[str], metrics: Metrics) -> None:
+        self._app, self._most_bytes, self._metrics = app, max_bytes, metrics
         self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +109,7 @@ class Guards:
         return None
 
 
-def _limited(receive: Receive, most_bytes: int) -> Receive:
+def _limited(receive: Receive, max_bytes: int) -> Receive:
     """Counts the body while it is read: its length need not be what was announced."""
     seen = 0
 
@@ -119,18 +117,16 @@ def _limited(receive: Receive, most_bytes: int) -> Receive:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > most_bytes:
-            raise HTTPException(413, too_large(most_bytes))
+        if seen > max_bytes:
+            raise HTTPException(413, too_large(max_bytes))
         return message
 
     return receiving
 
 
-def too_large(most_bytes: int) -> str:
+def too_large(max_bytes: int) -> str:
     """The sentence for a body that is too large."""
-    return (
-        f"A request must have at most {most_bytes} bytes, but this one has more; send fewer rows."
-    )
+    return f"A request must have at most {max_bytes} bytes, but this one has more; send fewer rows."
 
 
 def problem(status: int, detail: str, **headers: str) -> JSONResponse:

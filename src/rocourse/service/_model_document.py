@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from rocourse.service._desk import Desk
+from rocourse.service._backend import Backend
 
 
-def model_document(desk: Desk, example: dict[str, Any]) -> dict[str, Any]:
+def model_document(backend: Backend, example: dict[str, Any]) -> dict[str, Any]:
     """What the model is, and the rows that it takes."""
-    decider = desk.decider
+    decider = backend.decider
     content = decider.schema.to_dict()
     return {
         "digest": decider.digest,
@@ -17,7 +17,7 @@ def model_document(desk: Desk, example: dict[str, Any]) -> dict[str, Any]:
         "classes": content["target"]["classes"],
         "favourable": content["target"]["favourable"],
         "witnesses": decider.witnesses,
-        "ledger": desk.ledger is not None,
+        "ledger": backend.ledger is not None,
         "features": content["features"],
         "example": example,
     }

@@ -16,7 +16,7 @@ import uvicorn
 from rocourse.errors import ConfigError, RocourseError
 from rocourse.schema import ClippedWarning
 from rocourse.service._app import create_app
-from rocourse.service._desk import Desk
+from rocourse.service._backend import Backend
 from rocourse.service._settings import Settings
 
 log = logging.getLogger("rocourse.service")
@@ -55,7 +55,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
         # uvloop, where it is installed.
         factory = config.get_loop_factory()
         with _told_to_stop(server), asyncio.Runner(loop_factory=factory) as runner:
-            runner.run(_until_stopped(server, listener, app.state.desk, on_ready))
+            runner.run(_until_stopped(server, listener, app.state.backend, on_ready))
 
 
 @contextmanager
@@ -81,12 +81,12 @@ def _told_to_stop(server: uvicorn.Server) -> Iterator[None]:
 async def _until_stopped(
     server: uvicorn.Server,
     listener: socket.socket,
-    desk: Desk,
+    backend: Backend,
     on_ready: Callable[[str], None] | None,
 ) -> None:
     loop = asyncio.get_running_loop()
     if hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, _reload, desk))
+        loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, _reload, backend))
     if on_ready is not None:
         loop.create_task(_announce(server, listener, on_ready))
     await server.serve(sockets=[listener])
@@ -101,9 +101,9 @@ async def _announce(
     on_ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
 
-def _reload(desk: Desk) -> None:
+def _reload(backend: Backend) -> None:
     try:
-        done = desk.reload()
+        done = backend.reload()
     except RocourseError as error:
         log.error("the model in service stays: %s", error)
     else:

@@ -24,8 +24,8 @@ class Settings:
         host: Address to listen at.
         port: Port to listen at; 0 takes a free one.
         valid_for: How long a promise binds.
-        most_rows: Rows of one request.
-        most_bytes: Bytes of one request's body.
+        max_rows: Rows of one request.
+        max_bytes: Bytes of one request's body.
         rate: Requests of one caller a second, on average.
         hosts: Host names that requests may name, besides those of this machine and `host`.
     """
@@ -37,8 +37,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     valid_for: timedelta = timedelta(days=365)
-    most_rows: int = 1000
-    most_bytes: int = 1 << 20
+    max_rows: int = 1000
+    max_bytes: int = 1 << 20
     rate: float = 1000.0
     hosts: Sequence[str] = ()
 
@@ -54,7 +54,7 @@ class Settings:
                 f"A promise must bind for some time, of at most {_LONGEST.days} days, but got "
                 f"{self.valid_for}; give a day or more."
             )
-        for name in ("most_rows", "most_bytes", "rate"):
+        for name in ("max_rows", "max_bytes", "rate"):
             if getattr(self, name) <= 0:
                 raise ConfigError(
                     f"The limit {name} must be above 0, but got {getattr(self, name)}; raise it."

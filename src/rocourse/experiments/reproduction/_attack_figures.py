@@ -39,7 +39,7 @@ L2_ATTACKERS = (Attacker("Adam, η = 0.003, ℓ2 ball", {**ATTACKERS[0].options,
 
 
 @dataclass(frozen=True)
-class Panel:
+class AttackPanel:
     """Attackers whose one option is varied.
 
     Attributes:
@@ -58,14 +58,14 @@ class Panel:
 
 
 PANELS = (
-    Panel(
+    AttackPanel(
         "By the attacker's steps, E = 0.1",
         "T",
         "steps",
         lambda scale: scale.attack_steps,
         {"epsilon": 0.1},
     ),
-    Panel(
+    AttackPanel(
         "By the largest shift, T = 15",
         "E",
         "epsilon",
@@ -74,7 +74,7 @@ PANELS = (
     ),
 )
 L2_PANELS = (
-    Panel(
+    AttackPanel(
         f"By the steps of an ℓ2 attacker, E = {L2_EPSILON:g}",
         "T",
         "steps",
@@ -84,7 +84,7 @@ L2_PANELS = (
 )
 
 
-def attack_jobs(attackers: Sequence[Attacker], panels: Sequence[Panel]) -> Jobs:
+def attack_jobs(attackers: Sequence[Attacker], panels: Sequence[AttackPanel]) -> Jobs:
     """The attacks on all models of CounterNet and RoCourseNet."""
     return lambda scale: [
         job
@@ -101,7 +101,7 @@ def show_attacks(
     name: str,
     title: str,
     attackers: Sequence[Attacker],
-    panels: Sequence[Panel],
+    panels: Sequence[AttackPanel],
     *,
     beside_paper: bool,
 ) -> Render:
@@ -140,7 +140,7 @@ def _attacked(scale: Scale) -> list[Cell]:
 
 
 def _attacks(
-    scale: Scale, cell: Cell, attacker: Attacker, panel: Panel, value: float
+    scale: Scale, cell: Cell, attacker: Attacker, panel: AttackPanel, value: float
 ) -> list[list[Job]]:
     """The attacks on the models of one cell, by seed."""
     options = {**panel.fixed, **attacker.options, panel.option: value}

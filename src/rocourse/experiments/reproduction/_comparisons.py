@@ -15,7 +15,7 @@ _PRICE = 0.03
 
 
 @dataclass(frozen=True)
-class Rows:
+class ComparedData:
     """A data set, with what all variants share on it; what a method does not have is passed over.
 
     Attributes:
@@ -61,12 +61,12 @@ class Variant:
 # Widths, learning rates and batches are the paper's (its tables of hyper-parameters), but for the
 # batch of German Credit: 600 rows in batches of 256 leave both networks unfinished.
 _DATA = (
-    Rows(
+    ComparedData(
         Source("german_credit", ("org", "upt")),
         {"trainer__batch_size": 128, "trainer__epochs": 40},
         generator_epochs=80,
     ),
-    Rows(
+    ComparedData(
         Source("student", ("gp", "ms")),
         {
             "trainer__encoder_widths": (50, 10),
@@ -76,7 +76,7 @@ _DATA = (
         },
         generator_epochs=120,
     ),
-    Rows(
+    ComparedData(
         Source("loan", ("1999", "2004", "2009")),
         {
             "trainer__encoder_widths": (200, 10),
@@ -200,7 +200,7 @@ def robustness_cells(scale: Scale) -> list[Cell]:
 def simulated_cells(scale: Scale) -> list[Cell]:
     """The same on the paper's simulated shifts."""
     data = [
-        Rows(
+        ComparedData(
             scale.settings[name].source,
             SIMULATED.values_for(**default_options(METHODS["rocoursenet"])),
         )
@@ -239,7 +239,7 @@ def tuning_jobs(scale: Scale) -> list[Job]:
 
 def _cell(
     scale: Scale,
-    rows: Rows,
+    rows: ComparedData,
     variant: Variant,
     options: Options,
     searches: tuple[Search, ...] = (),
@@ -256,7 +256,7 @@ def _cell(
     )
 
 
-def _searches(scale: Scale, rows: Rows, variant: Variant) -> tuple[Search, ...]:
+def _searches(scale: Scale, rows: ComparedData, variant: Variant) -> tuple[Search, ...]:
     def search(method: str, options: Options, after: Search | None = None) -> Search:
         fixed = {**rows.options_for(method, tuned=True), **options}
         trials = min(rows.trials, scale.most_trials or rows.trials)

@@ -14,7 +14,7 @@ from rocourse.schema import Schema
 _SUBSETS_AT_HAND = 16
 
 
-class Rows(NamedTuple):
+class SubsetRows(NamedTuple):
     """Training and test rows of one subset, with their labels."""
 
     schema: Schema
@@ -23,7 +23,7 @@ class Rows(NamedTuple):
     test: pd.DataFrame
 
 
-def read_rows(inputs: Mapping[str, Any]) -> Rows:
+def read_rows(inputs: Mapping[str, Any]) -> SubsetRows:
     """The rows that a job's inputs name; see `Source`."""
     schema, target, frame = _read_subset(inputs)
     seed = inputs["seed"]
@@ -31,7 +31,7 @@ def read_rows(inputs: Mapping[str, Any]) -> Rows:
     fraction = inputs.get("fraction", 1.0)
     if fraction < 1.0:
         train, _ = split(train, target, seed=seed, test_size=1.0 - fraction)
-    return Rows(schema, target, train, test)
+    return SubsetRows(schema, target, train, test)
 
 
 def read_untested_rows(inputs: Mapping[str, Any]) -> tuple[Schema, str, pd.DataFrame]:

@@ -19,8 +19,8 @@ from rocourse.reports import (
     EXTENSION,
     SAMPLES,
     Advice,
+    FoundParameters,
     Part,
-    Search,
     choice_tables,
     comparison_table,
     oracle_tables,
@@ -157,7 +157,7 @@ def show_searches(scale: Scale, results: Results) -> list[Part]:
         if job in results
     ]
     searches = [
-        Search(
+        FoundParameters(
             inputs["dataset"],
             result.method,
             inputs["tested"],

@@ -23,7 +23,7 @@ _LEAST_ROWS = 5
 # Encoded values are float32: a whole number need not be one to the last digit.
 _ROUNDING = 1e-3
 
-Network = Sequence[tuple[np.ndarray, np.ndarray]]
+Layers = Sequence[tuple[np.ndarray, np.ndarray]]
 """Weights and biases of each layer."""
 
 
@@ -89,7 +89,7 @@ def make_panel(
     return exact_panel(networks)._replace(margins=np.stack(margins))
 
 
-def exact_panel(members: Sequence[Sequence[Network]]) -> Panel:
+def exact_panel(members: Sequence[Sequence[Layers]]) -> Panel:
     """The members alone, each content with the least lead there can be.
 
     Committees may differ in size: repeated, a small one has as many networks and the same mean.
@@ -103,7 +103,7 @@ def exact_panel(members: Sequence[Sequence[Network]]) -> Panel:
     return Panel(weights, biases, margins)
 
 
-def own_committee(panel: Panel) -> list[Network]:
+def own_committee(panel: Panel) -> list[Layers]:
     """The networks of the first member, the model that the panel is of."""
     size = len(panel.biases[0]) // len(panel.margins)
     parts = zip(panel.weights, panel.biases, strict=True)
@@ -111,7 +111,7 @@ def own_committee(panel: Panel) -> list[Network]:
     return [[(weight[i], bias[i]) for weight, bias in layers] for i in range(size)]
 
 
-def network_of(predictor: Predictor) -> Network:
+def network_of(predictor: Predictor) -> Layers:
     """Its weights and biases."""
     return [(np.asarray(layer.weight), np.asarray(layer.bias)) for layer in predictor.layers]
 
@@ -158,7 +158,7 @@ def make_edits(
 
 
 def _stacked(
-    networks: Sequence[Network],
+    networks: Sequence[Layers],
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     """Weights and biases of each layer; narrow layers get units that say nothing."""
     if len(set(map(len, networks))) > 1:

@@ -11,7 +11,7 @@ from rocourse.options import Span, either, instance, many, number, option, share
 from rocourse.recourse._proposer import Context, Fitting, Proposer, State
 from rocourse.recourse.panel._edits import Edits, Panel, panel_recourses
 from rocourse.recourse.panel._members import (
-    Network,
+    Layers,
     exact_panel,
     make_edits,
     make_panel,
@@ -110,12 +110,12 @@ class PanelProposer(Proposer, kind="panel"):
         return list(quantiles)
 
 
-def own_networks(state: State) -> list[Network]:
+def own_networks(state: State) -> list[Layers]:
     """The networks of the model that a panel is of."""
     return own_committee(_unnamed(state)[0])
 
 
-def convincing(state: State, committees: Sequence[Sequence[Network]]) -> State:
+def convincing(state: State, committees: Sequence[Sequence[Layers]]) -> State:
     """The state of a panel that has to convince the given models, barely, and no others."""
     _, edits = _unnamed(state)
     return _named(exact_panel(committees), edits)

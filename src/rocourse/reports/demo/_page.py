@@ -33,7 +33,7 @@ FIGURES_FOLDER = "figures"
 _TEMPLATE = "demo.html.j2"
 
 
-class Picture(NamedTuple):
+class PagePicture(NamedTuple):
     """A picture inside the page, for light and for dark pages, as data URIs."""
 
     light: str
@@ -85,7 +85,7 @@ def render_report(result: DemoResult) -> str:
     )
 
 
-def _matrices(result: DemoResult) -> dict[str, list[Picture]]:
+def _matrices(result: DemoResult) -> dict[str, list[PagePicture]]:
     return {
         protocol: [
             _picture(partial(draw_matrix, method, protocol), _matrix_words(method, protocol))
@@ -106,7 +106,7 @@ def _matrix_words(method: MethodRun, protocol: str) -> str:
     return f"Validity matrix of {method.title}: {'; '.join(cells)}."
 
 
-def _curves(result: DemoResult) -> list[Picture]:
+def _curves(result: DemoResult) -> list[PagePicture]:
     titles = " and ".join(method.title for method in result.methods)
     return [
         _picture(partial(draw_curve, result, measure), f"{title} per epoch of {titles}.")
@@ -114,7 +114,7 @@ def _curves(result: DemoResult) -> list[Picture]:
     ]
 
 
-def _applicant(result: DemoResult) -> Picture | None:
+def _applicant(result: DemoResult) -> PagePicture | None:
     if not result.samples:
         return None
     sample = result.samples[0]
@@ -154,8 +154,8 @@ def _parameter_words(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _picture(draw: Callable[[Theme], Figure], description: str) -> Picture:
-    return Picture(_embed(draw(LIGHT)), _embed(draw(DARK)), description)
+def _picture(draw: Callable[[Theme], Figure], description: str) -> PagePicture:
+    return PagePicture(_embed(draw(LIGHT)), _embed(draw(DARK)), description)
 
 
 def _embed(figure: Figure) -> str:

@@ -10,7 +10,7 @@ from rocourse.service._guards import App, Receive, Scope, Send
 from rocourse.service._reading import StrictRequest
 
 
-class Stop(NamedTuple):
+class FastRoute(NamedTuple):
     """What takes requests the short way; logs and metrics read its `path`, as of any route."""
 
     path: str
@@ -18,7 +18,7 @@ class Stop(NamedTuple):
     endpoint: Callable[[Request], Awaitable[Response]]
 
 
-class Express:
+class FastPath:
     """ASGI middleware that hands requests of one kind to their endpoint at once.
 
     Looking up the route, and the layers that FastAPI wraps every endpoint in, take longer than a
@@ -27,23 +27,26 @@ class Express:
 
     Args:
         app: What answers all other requests, and says how exceptions are answered.
-        stop: What goes the short way.
+        route: What goes the short way.
         handlers: How exceptions are answered, by their class.
     """
 
-    def __init__(self, app: App, *, stop: Stop, handlers: Mapping[Any, Any]) -> None:
-        self._app, self._stop, self._handlers = app, stop, handlers
+    def __init__(self, app: App, *, route: FastRoute, handlers: Mapping[Any, Any]) -> None:
+        self._app, self._route, self._handlers = app, route, handlers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
-        stop = self._stop
-        if scope["type"] != "http" or (scope["path"], scope["method"]) != (stop.path, stop.method):
+        route = self._route
+        if scope["type"] != "http" or (scope["path"], scope["method"]) != (
+            route.path,
+            route.method,
+        ):
             await self._app(scope, receive, send)
             return
-        scope["route"] = stop
+        scope["route"] = route
         request = StrictRequest(scope, receive)
         try:
-            response = await stop.endpoint(request)
+            response = await route.endpoint(request)
         except Exception as error:
             handlers = (self._handlers.get(kind) for kind in type(error).__mro__)
             handle = next((found for found in handlers if found is not None), None)

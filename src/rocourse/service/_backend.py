@@ -1,4 +1,4 @@
-"""The desk: decides, promises, and says later whether promises are kept."""
+"""The backend: decides, promises, and says later whether promises are kept."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ class Draft(NamedTuple):
     decisions: list[Decision]
 
 
-class Desk:
+class Backend:
     """A model, a ledger, and what is done with both."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Desk:
         self._reloading = Lock()
 
     @classmethod
-    def open(cls, settings: Settings) -> "Desk":
+    def open(cls, settings: Settings) -> "Backend":
         """Loads the model and opens the ledger."""
         decider = Decider.load(settings.model)
         ledger = None if settings.ledger is None else Ledger.open(settings.ledger)

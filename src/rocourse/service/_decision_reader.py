@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
 from rocourse.service import _documents as documents
-from rocourse.service._desk import Question
+from rocourse.service._backend import Question
 from rocourse.service._rows import plain_row
 
 _KEY = r"^[!-~]{1,255}$"
@@ -21,21 +21,21 @@ _KNOWN_KEY = re.compile(_KEY)
 _REFERENCE = "#/components/schemas/{model}"
 
 
-class Asking:
+class DecisionReader:
     """Reads the questions of requests.
 
     Args:
         row: What a row must look like.
-        most_rows: Rows of one request.
+        max_rows: Rows of one request.
         example: A row.
     """
 
-    def __init__(self, row: type[BaseModel], most_rows: int, example: dict[str, Any]) -> None:
+    def __init__(self, row: type[BaseModel], max_rows: int, example: dict[str, Any]) -> None:
         applicant = documents.Applicant[row]  # type: ignore[valid-type]
         self._model = create_model(
             "DecisionsRequest",
             __base__=documents.DecisionsRequest[row],  # type: ignore[valid-type]
-            applicants=(list[applicant], Field(min_length=1, max_length=most_rows)),
+            applicants=(list[applicant], Field(min_length=1, max_length=max_rows)),
         )
         self._reader = TypeAdapter(self._model)
         self._example = {"applicants": [{"row": example, "subject": "A-1017"}]}
