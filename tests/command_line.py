@@ -1,7 +1,8 @@
 """Running the command line inside the test process, where compiled functions are shared."""
 
-import CliRunner
-from typer.testing import json
+import json
+
+from typer.testing import CliRunner
 
 from rocourse.cli import app
 
