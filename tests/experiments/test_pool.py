@@ -31,11 +31,16 @@ def two():
         yield pool
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_results_are_in_the_order_of_the_tasks(count):
-    with open_pool(count) as pool:
-        assert pool.results([partial(pow, 2, power) for power in range(5)]) == [1, 2, 4, 8, 16]
-        assert pool.results([]) == []
+@pytest.fixture(params=[1, 2])
+def pool(request, two):
+    """One worker, or two."""
+    with open_pool(1) as one:
+        yield one if request.param == 1 else two
+
+
+def test_results_are_in_the_order_of_the_tasks(pool):
+    assert pool.results([partial(pow, 2, power) for power in range(5)]) == [1, 2, 4, 8, 16]
+    assert pool.results([]) == []
 
 
 def test_a_single_worker_is_this_process():
@@ -48,9 +53,8 @@ def test_several_are_processes_of_their_own(two):
     assert os.getpid() not in found and len(set(found)) <= 2
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_what_a_task_raises_is_raised(count):
-    with open_pool(count) as pool, pytest.raises(ConfigError, match="price must be a number"):
+def test_what_a_task_raises_is_raised(pool):
+    with pytest.raises(ConfigError, match="price must be a number"):
         pool.results([refuse])
 
 

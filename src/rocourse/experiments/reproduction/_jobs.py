@@ -173,12 +173,15 @@ class Cell:
 
     def judge(self, subset: str, seed: int) -> Job:
         """Lets all models judge the recourses of one."""
-        inputs = {**self.fit(subset, seed).inputs, "subsets": self.source.subsets}
-        return Job("judge", inputs, self.fits(seed))
+        return self._judge(self.fit(subset, seed), self.fits(seed))
 
     def judges(self, seed: int) -> tuple[Job, ...]:
         """The judgements of all subsets' recourses."""
-        return tuple(self.judge(subset, seed) for subset in self.source.subsets)
+        fits = self.fits(seed)
+        return tuple(self._judge(fit, fits) for fit in fits)
+
+    def _judge(self, fit: Job, fits: tuple[Job, ...]) -> Job:
+        return Job("judge", {**fit.inputs, "subsets": self.source.subsets}, fits)
 
     def oracle(self, subset: str, seed: int) -> Job:
         """As `judge`, of recourses that are made with all judges known; for `RoCoursePanel`."""
