@@ -86,7 +86,7 @@ def train(
             data.rows, data.labels, constraints, size, StepConfig.of(plan), Rates.of(plan)
         )
         measured = (held_out if len(held_out) else training)[:_MEASURED_ROWS]
-        attack = None if task is None else task.attack or task.probe
+        attack = None if task is None else task.attack
         probe = None if task is None else task.probe
 
         best, best_score, best_epoch = state, math.inf, 0
