@@ -6,6 +6,7 @@ Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is 
 from rocourse.evaluation._aggregate import Aggregate, Summary
 from rocourse.evaluation._audit import Auditor, audit
 from rocourse.evaluation._audit_report import AuditCounts, AuditReport, BrokenPromise
+from rocourse.evaluation._common_judges import common_judges
 from rocourse.evaluation._metrics import (
     accuracy,
     auc,
@@ -24,6 +25,7 @@ from rocourse.evaluation._results import (
     SubsetResult,
     SubsetsResult,
 )
+from rocourse.evaluation._rolling import RollingResult, Transition, run_rolling
 from rocourse.evaluation._scores import (
     PROTOCOLS,
     ModelScores,
@@ -38,6 +40,7 @@ __all__ = [
     "PROTOCOLS",
     "RECOURSE_METRICS",
     "Aggregate",
+    "AuditCounts",
     "AuditReport",
     "Auditor",
     "BrokenPromise",
@@ -45,20 +48,23 @@ __all__ = [
     "ModelScores",
     "Plausibility",
     "RecourseScores",
+    "RollingResult",
     "SeedsResult",
     "SubsetResult",
     "SubsetsResult",
     "Summary",
-    "AuditCounts",
+    "Transition",
     "accuracy",
     "auc",
     "audit",
+    "common_judges",
     "constant_class",
     "evaluate_model",
     "fit_seed",
     "judge_subset",
     "proximity",
     "robust_validity",
+    "run_rolling",
     "run_subsets",
     "select_rows",
     "sparsity",
