@@ -14,7 +14,13 @@ from rocourse.experiments.reproduction._choosing import (
 )
 
 SMALL = {name: value for name, value in OPTIONS.items() if name != "proposer__widths"}
-SMALL |= {"trainer__epochs": 10, "trainer__learning_rate": 0.03, "proposer__members": 2}
+SMALL |= {
+    "trainer__epochs": 10,
+    "trainer__learning_rate": 0.03,
+    "trainer__committee": 1,
+    "trainer__copies": 1,
+    "proposer__members": 2,
+}
 
 
 @pytest.fixture(scope="module")
