@@ -196,14 +196,14 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.classes_.tolist()}, but it gives probabilities of {self.model_.n_classes}; "
                 "pass rows of all its classes, or a schema that names them."
             )
-        networks = self._networks(data, history)
+        networks = self._model_networks(data, history)
         self.state_ = state
         if state is None:
             fitting = Fitting(trainer, networks, self.attack_, history)
             self.state_ = self.proposer_.fit(self._context(), data, fitting)
         self.__dict__.pop("_advisor", None)
 
-    def _networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
+    def _model_networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
         """The model's networks apart; of a model without any, those of one that imitates it."""
         self.network_ = None
         model: BatchModel = self.model_
