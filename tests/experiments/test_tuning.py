@@ -329,7 +329,9 @@ def test_a_space_holds_the_defaults_and_ends_that_the_method_takes(method):
     json.dumps({name: where.to_dict() for name, where in space.items()}, allow_nan=False)
 
 
-def test_choices_may_be_tuples(applicants, schema):
+def test_choices_may_be_tuples(applicants, schema, monkeypatch):
+    # What is trained with them is of no concern here.
+    monkeypatch.setattr(_trials, "_fit", lambda prepared, parameters: prepared.base)
     space = {"proposer__widths": Choices(((8,), (100,)))}
     fixed = {name: value for name, value in FIXED.items() if name != "proposer__widths"}
     options = {**QUICK, "fixed": fixed, "trials": 1, "judges": 1}
