@@ -30,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 # What tuning itself sets.
-_RESERVED = ("schema", "random_state", "model")
+_RESERVED = ("schema", "random_state", "model", "preset")
 _STARTUP_TRIALS = 8
 
 

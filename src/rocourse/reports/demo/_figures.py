@@ -18,8 +18,12 @@ from rocourse.reports._theme import LIGHT, Theme
 from rocourse.reports.demo._result import CORRECTED, ORIGINAL, DemoResult, MethodRun
 from rocourse.reports.demo._wording import PROTOCOLS, SUBSETS
 
-_LOSS_UNITS = {"mse": "mean squared error", "cross_entropy": "cross-entropy"}
-_DISTANCE_UNITS = {"mse": "mean squared change", "l1": "mean absolute change"}
+_LOSS_UNITS = {"mse": "mean squared error", "cross_entropy": "cross-entropy", "hinge": "hinge loss"}
+_DISTANCE_UNITS = {
+    "mse": "mean squared change",
+    "l1": "mean absolute change",
+    "l1_sum": "summed absolute change",
+}
 
 
 def draw_matrix(method: MethodRun, protocol: str, theme: Theme = LIGHT) -> Figure:
