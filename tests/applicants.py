@@ -5,6 +5,7 @@ There is one shape of network and batch, so that whatever is trained is compiled
 
 from functools import cache
 
+import equinox as eqx
 import jax
 import numpy as np
 import pandas as pd
@@ -81,12 +82,8 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
         # A search explains what is there already: fitting it trains at most a panel beside it.
         blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
         return blank.fit(frame[list(schema.names)], frame[TARGET])
-    network = build_predictor(
-        schema.layout,
-        len(schema.target.classes),
-        blank.trainer.encoder_widths,
-        blank.trainer.head_widths,
-        key=jax.random.key(seed),
+    network, generator = _untrained_networks(
+        schema, blank.trainer, blank.proposer, jax.random.key(seed)
     )
     options = {
         "trainer": blank.trainer.to_dict(),
@@ -107,6 +104,19 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
         "history": [{"epoch": 1, "accuracy": 0.5, "validity": 0.0, "robust_validity": 0.0}],
         "supplied": [],
     }
-    generator = blank.proposer.skeleton(Context(schema, NetworkModel.of([network]), network, seed))
     tensors = named_tensors(network, "network") | named_tensors(generator, "state")
     return METHODS[method].from_state(header, tensors)
+
+
+# Compiled as a whole: one operation after the other takes seconds.
+@eqx.filter_jit
+def _untrained_networks(schema, trainer, proposer, key):
+    network = build_predictor(
+        schema.layout,
+        len(schema.target.classes),
+        trainer.encoder_widths,
+        trainer.head_widths,
+        key=key,
+    )
+    context = Context(schema, NetworkModel(network, (network,)), network, seed=0)
+    return network, proposer.skeleton(context)

@@ -147,9 +147,10 @@ def test_a_loss_that_overflowed_is_stored_as_null_and_read_as_nan(tmp_path):
 
 def test_numpy_numbers_among_the_parameters_are_stored_as_numbers(tmp_path):
     model = untrained_model()
-    model.set_params(trainer__learning_rate=np.float64(0.5), random_state=np.int64(3))
-    loaded = load(save(model, tmp_path / "model"))
-    assert (loaded.trainer.learning_rate, loaded.random_state) == (0.5, 3)
+    model.set_params(trainer__learning_rate=np.float64(0.5), proposer__dropout=np.float64(0.25))
+    path = save(model, tmp_path / "model")
+    assert json.loads((path / HEADER).read_text())["params"]["proposer"]["dropout"] == 0.25
+    assert load(path).trainer.learning_rate == 0.5
 
 
 def test_weights_that_are_not_finite_are_not_stored(tmp_path):

@@ -100,11 +100,12 @@ def test_trainers_and_proposers_are_named_by_their_kind(files, tmp_path):
     assert "trainer must be one of plain, joint, steady: got 'stedy'" in words
 
 
-@pytest.mark.parametrize("wish", ["attack=true", "attack.steps=3"])
-def test_an_attack_is_switched_on_where_there_is_none(wish, files, tmp_path):
+def test_an_attack_is_switched_on_where_there_is_none(files, tmp_path):
     out = tmp_path / "model"
-    args = ("--target=loan", "--method=counternet", "--out", out, "--set=attack=true")
-    succeed(
-        "train", files / "a.csv", *args, *settings("counternet", trainer__epochs=1), "--set", wish
-    )
-    assert load(out).attack_ == (Attack() if wish == "attack=true" else Attack(steps=3))
+    args = ("--target=loan", "--method=counternet", "--out", out)
+    brief = settings("counternet", trainer__epochs=1)
+    wished = ("--set=attack=true", "--set=attack.steps=1", "--set=attack.unroll=1")
+    succeed("train", files / "a.csv", *args, *brief, *wished)
+    assert load(out).attack_ == Attack(steps=1, unroll=1)
+    words = refused("train", files / "a.csv", *args, "--force", *wished[1:])
+    assert "'attack.steps' must be one that the method has" in words

@@ -437,7 +437,7 @@ def test_fewer_rows_than_a_batch_make_a_smaller_batch(loans):
         ),
         (
             {"trainer__patience": 0},
-            "'patience' of JointTrainer must be a whole number of at least 1: got 0",
+            "'patience' of JointTrainer must be a whole number of at least 1, or None: got 0",
         ),
     ],
 )

@@ -176,6 +176,8 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.history_, self.best_epoch_ = history.records, history.best_epoch
         self.n_iter_ = len(self.history_)
         self.witnesses_ = self._train_witnesses(data)
+        # Made now: asking must leave an estimator as it is.
+        self._advisor = self._made_advisor()
         return self
 
     def _fit(self, data: TrainingRows, history: History) -> None:
@@ -201,7 +203,6 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if state is None:
             fitting = Fitting(trainer, networks, self.attack_, history)
             self.state_ = self.proposer_.fit(self._context(), data, fitting)
-        self.__dict__.pop("_advisor", None)
 
     def _model_networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
         """The model's networks apart; of a model without any, those of one that imitates it."""
@@ -222,6 +223,9 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @cached_property
     def _advisor(self) -> Advisor:
+        return self._made_advisor()
+
+    def _made_advisor(self) -> Advisor:
         return Advisor(
             self._context(),
             self.proposer_,

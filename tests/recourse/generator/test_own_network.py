@@ -63,9 +63,7 @@ def test_the_attack_reaches_it(loans):
 def test_its_weights_are_stored_and_its_code_is_supplied(loans, rows, tmp_path):
     model = fit(CFModel, loans, proposer__network=Linear, trainer__epochs=2, proposer__epochs=2)
     path = rocourse.save(model, tmp_path / "model")
-    with pytest.raises(
-        ArtifactError, match="without its 'generator'.*pass it as proposer__network="
-    ):
+    with pytest.raises(ArtifactError, match="without its 'generator'.*pass it as generator="):
         rocourse.load(path)
-    loaded = rocourse.load(path, proposer__network=Linear)
+    loaded = rocourse.load(path, generator=Linear)
     pd.testing.assert_frame_equal(loaded.recourse(rows).frame(), model.recourse(rows).frame())

@@ -221,7 +221,11 @@ def visit_batch(
 
     judge = state.predictor
     if config.attack is not None and learning is not False:
-        judge = attacked(config.attack, soft(), rates.attack)
+        rate = rates.attack
+        if for_both_purposes(config):
+            # One program, but each purpose may have a rate of its own.
+            rate = jnp.where(learning, rates.attack, rates.probe)
+        judge = attacked(config.attack, soft(), rate)
 
     def move_generator() -> tuple[TrainState, StepLosses]:
         moved, l2, l3 = _move_generator(
