@@ -165,13 +165,19 @@ def test_existing_file_is_replaced_only_on_request(tmp_path, assert_sentence):
 
 
 def test_path_that_cannot_be_written_is_reported(tmp_path, assert_sentence):
-    with pytest.raises(OutputError, match="must be writable, but got No such file") as caught:
-        SCHEMA.save(tmp_path / "nowhere" / "schema.json")
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="'.*file/schema.json' must") as caught:
+        SCHEMA.save(tmp_path / "file" / "schema.json")
     assert_sentence(caught.value)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OutputError, match="must be writable"):
+    with pytest.raises(OutputError, match="must be"):
         SCHEMA.save(tmp_path / "folder", force=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_folders_are_made_as_for_models(tmp_path):
+    SCHEMA.save(tmp_path / "new" / "schema.json")
+    assert Schema.load(tmp_path / "new" / "schema.json") == SCHEMA
 
 
 def test_file_that_cannot_be_read_is_reported(tmp_path, assert_sentence):

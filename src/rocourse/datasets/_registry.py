@@ -1,12 +1,12 @@
 """The data sets by name."""
 
-import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from rocourse._wording import closest
 from rocourse.datasets import _german_credit, _loan, _student
 from rocourse.datasets._dataset import Dataset, DatasetInfo
 from rocourse.datasets._locate import Location, embedded, find_directory
@@ -145,6 +145,7 @@ def _read(
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}?" if close else "choose one of them."
+    # There are few, and people leave out half of a name.
+    meant = closest(name, known, likeness=0.5)
+    hint = "choose one of them." if meant is None else f"did you mean {meant!r}?"
     return f"{what} must be one of {', '.join(known)}, got {name!r}; {hint}"

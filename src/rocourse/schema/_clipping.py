@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
+from rocourse._wording import counted
 from rocourse.schema._features import Continuous
-from rocourse.schema._wording import counted
 
 
 @dataclass(frozen=True, slots=True)

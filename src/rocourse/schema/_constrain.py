@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from rocourse._wording import show
 from rocourse.errors import SchemaError
 from rocourse.schema._features import Categorical, Feature
-from rocourse.schema._wording import show
 
 Bounds = tuple[float | None, float | None]
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rocourse._wording import show
 from rocourse.errors import ConfigError, DataError
 from rocourse.schema._clipping import Clipped, ClippedWarning
 from rocourse.schema._features import Categorical, Continuous, Feature, positioned
@@ -20,7 +21,6 @@ from rocourse.schema._validation import (
     read_values,
 )
 from rocourse.schema._values import as_array
-from rocourse.schema._wording import show
 
 OutOfRange = Literal["clip", "error"]
 

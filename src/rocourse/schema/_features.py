@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rocourse._wording import listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
-from rocourse.schema._wording import listed, show
 
 Direction = Literal["up", "down"]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._constrain import Bounds, column_names, constrain
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
@@ -19,7 +20,6 @@ from rocourse.schema._validation import (
     to_floats,
 )
 from rocourse.schema._values import Scalar, plain
-from rocourse.schema._wording import did_you_mean, listed, show
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
-from rocourse.schema._wording import did_you_mean, duplicates, listed, show
 
 T = TypeVar("T")
 

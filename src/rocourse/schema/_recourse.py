@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rocourse._wording import listed
 from rocourse.errors import DataError
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._describe import describe_changes
@@ -19,7 +20,6 @@ from rocourse.schema._overlay import overlay
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
 from rocourse.schema._values import plain
-from rocourse.schema._wording import listed
 
 Objects = npt.NDArray[np.object_]
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from rocourse.errors import OutputError, SchemaError
+from rocourse._files import write_file
+from rocourse._wording import did_you_mean, duplicates, listed, show
+from rocourse.errors import SchemaError
 from rocourse.schema import _encoding, _inference, _json
 from rocourse.schema._constrain import Bounds, column_names, constrain
 from rocourse.schema._encoding import OutOfRange
@@ -22,7 +23,6 @@ from rocourse.schema._row import RowCodec
 from rocourse.schema._rules import Rule, rule_of
 from rocourse.schema._validation import check_fit
 from rocourse.schema._values import Scalar
-from rocourse.schema._wording import did_you_mean, duplicates, listed, show
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -299,22 +299,7 @@ class Schema:
         Raises:
             OutputError: The file exists already or cannot be written.
         """
-        path = Path(path)
-        if path.exists() and not force:
-            raise OutputError(
-                f"Output path {str(path)!r} must be new, but it exists already; choose another or "
-                "use force."
-            )
-        try:
-            with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as sibling:
-                temporary = Path(sibling) / path.name
-                temporary.write_text(self.to_json(), encoding="utf-8")
-                temporary.replace(path)
-        except OSError as error:
-            raise OutputError(
-                f"Output path {str(path)!r} must be writable, but got {error.strerror or error}; "
-                "choose another."
-            ) from error
+        write_file(path, self.to_json().encode(), force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Schema":

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rocourse._wording import closest, counted, did_you_mean, duplicates, listed, show
 from rocourse.errors import DataError, RocourseError, SchemaError
 from rocourse.schema._features import Categorical, Feature
 from rocourse.schema._rules import (
@@ -19,7 +20,6 @@ from rocourse.schema._rules import (
     fractions,
 )
 from rocourse.schema._values import plain
-from rocourse.schema._wording import closest, counted, did_you_mean, duplicates, listed, show
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
+from rocourse._wording import counted, duplicates, listed, show
 from rocourse.errors import SchemaError
-from rocourse.schema._wording import counted, duplicates, listed, show
 
 Scalar = str | int | float | bool
 Kind = Literal["text", "integer", "number", "flag"]
