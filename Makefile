@@ -56,7 +56,9 @@ lint: $(DEV_READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# A module to a process: what its tests compile is compiled once.
+# A module to a process: what its tests compile is compiled once. Not optimised: programs that run
+# for a moment take seconds to optimise.
+test: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
