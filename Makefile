@@ -56,9 +56,7 @@ lint: $(DEV_READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# A module to a process: what its tests compile is compiled once. Not optimised: programs that run
-# for a moment take seconds to optimise.
-test: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
+# A module to a process: what its tests compile is compiled once.
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 

@@ -5,15 +5,11 @@ There is one shape of network and batch, so that whatever is trained is compiled
 
 from functools import cache
 
-import equinox as eqx
-import jax
 import numpy as np
 import pandas as pd
+from tests.untrained import untrained
 
 from rocourse.estimators import METHODS, RoCourseNet
-from rocourse.models import NetworkModel
-from rocourse.models.training import build_predictor, named_tensors
-from rocourse.recourse import Context
 from rocourse.schema import Schema
 
 TARGET = "loan"
@@ -82,41 +78,4 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
         # A search explains what is there already: fitting it trains at most a panel beside it.
         blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
         return blank.fit(frame[list(schema.names)], frame[TARGET])
-    network, generator = _untrained_networks(
-        schema, blank.trainer, blank.proposer, jax.random.key(seed)
-    )
-    options = {
-        "trainer": blank.trainer.to_dict(),
-        "proposer": blank.proposer.to_dict(),
-        "attack": None if blank.attack is None else blank.attack.to_dict(),
-    }
-    header = {
-        "schema": schema.to_dict(),
-        "params": {**options, "random_state": seed},
-        "fitted": options,
-        "network": {
-            "encoder": list(blank.trainer.encoder_widths),
-            "head": list(blank.trainer.head_widths),
-        },
-        "named_columns": True,
-        "seed": seed,
-        "best_epoch": 1,
-        "history": [{"epoch": 1, "accuracy": 0.5, "validity": 0.0, "robust_validity": 0.0}],
-        "supplied": [],
-    }
-    tensors = named_tensors(network, "network") | named_tensors(generator, "state")
-    return METHODS[method].from_state(header, tensors)
-
-
-# Compiled as a whole: one operation after the other takes seconds.
-@eqx.filter_jit
-def _untrained_networks(schema, trainer, proposer, key):
-    network = build_predictor(
-        schema.layout,
-        len(schema.target.classes),
-        trainer.encoder_widths,
-        trainer.head_widths,
-        key=key,
-    )
-    context = Context(schema, NetworkModel(network, (network,)), network, seed=0)
-    return network, proposer.skeleton(context)
+    return untrained(blank, seed=seed)

@@ -2,7 +2,12 @@
 Linux allows it. And models that many of them ask, each trained once per process."""
 
 import gc
+import os
 from pathlib import Path
+
+# Compiling is nearly all that the tests do, and half of it is spent on making code fast that runs
+# for milliseconds. `JAX_DISABLE_MOST_OPTIMIZATIONS=0` tests it as users run it.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import jax
 import pytest
@@ -64,4 +69,4 @@ def rocoursenet(fitted):
 
 @pytest.fixture(scope="session")
 def graded_rocoursenet(graded_loans):
-    return fit(RoCourseNet, graded_loans, trainer__epochs=20)
+    return fit(RoCourseNet, graded_loans, trainer__epochs=20, witnesses=2)

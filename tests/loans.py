@@ -17,6 +17,8 @@ SMALL = {
     "proposer__widths": (16,),
     "proposer__epochs": 12,
     "proposer__members": 4,
+    "attack__steps": 2,
+    "attack__unroll": 1,
 }
 
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from tests.loans import fit, make_schema, small
+from tests.loans import SMALL, fit, make_schema, small
 
 from rocourse.attack import Attack
 from rocourse.errors import ConfigError, DataError, SchemaError, TrainingError
@@ -26,6 +26,10 @@ def model(request, fitted):
 @pytest.fixture(scope="module")
 def rows(loans):
     return loans.drop(columns="grade").head(100)
+
+
+# That of the small models: what is compiled for it serves both purposes.
+BRIEF = Attack(steps=SMALL["attack__steps"], unroll=SMALL["attack__unroll"])
 
 
 def brief_epochs(cls, epochs):
@@ -263,7 +267,7 @@ def test_history_records_every_epoch(model):
 def test_robust_validity_is_measured_on_demand_and_changes_nothing_else(method, loans):
     cls = METHODS[method]
     without = fit(cls, loans, **brief_epochs(cls, 3))
-    with_attack = fit(cls, loans, **brief_epochs(cls, 3), proposer__measured_attack=Attack())
+    with_attack = fit(cls, loans, **brief_epochs(cls, 3), proposer__measured_attack=BRIEF)
     robust = {"robust_validity", "held_out_robust_l2"}
     for plain, attacked in zip(without.history_, with_attack.history_, strict=True):
         generator_trains = "l2" in plain
@@ -276,7 +280,7 @@ def test_the_attack_that_is_measured_may_be_another_than_the_one_trained_against
     """Training goes its way whatever it is measured by; measuring nothing at all finds none."""
     told = [
         fit(RoCourseNet, loans, trainer__epochs=3, proposer__measured_attack=attack)
-        for attack in (None, Attack(epsilon=0.0, learning_rate=1e-9))
+        for attack in (None, BRIEF(epsilon=0.0, learning_rate=1e-9))
     ]
     own, harmless = (model.history_ for model in told)
     for mine, other in zip(own, harmless, strict=True):
@@ -390,11 +394,10 @@ def test_text_labels_work(loans):
 
 
 def test_fewer_rows_than_a_batch_make_a_smaller_batch(loans):
-    few = loans.head(30)
-    model = CounterNet(random_state=0, **small(CounterNet, trainer__epochs=2)).fit(
-        few.drop(columns="grade"), few["grade"]
-    )
-    assert len(model.recourse(few.drop(columns="grade"))) == 30
+    # Of 45 rows to learn from, one of 64: the small models' own.
+    few = loans.head(50)
+    model = fit(CounterNet, few, trainer__epochs=2, trainer__batch_size=1000)
+    assert len(model.recourse(few.drop(columns="grade"))) == 50
 
 
 @pytest.mark.parametrize(

@@ -28,17 +28,21 @@ SIZES = {
     if name.startswith("trainer__")
 }
 WIDTHS = SMALL["proposer__widths"]
+ATTACK = Attack(steps=SMALL["attack__steps"], unroll=SMALL["attack__unroll"])
 TRAINERS = {
     "plain": PlainTrainer(**SIZES),
     "joint": JointTrainer(**SIZES),
-    "steady": SteadyTrainer(**SIZES, committee=2),
+    # Two that are half as wide: joined, they have the shape of the others.
+    "steady": SteadyTrainer(
+        **(SIZES | {"encoder_widths": (8, 4), "head_widths": (4,)}), committee=2
+    ),
     # For what has to be trained beside a model that is given: one that imitates it, a panel.
     "ours": PlainTrainer(**SIZES),
     "pipeline": PlainTrainer(**SIZES),
 }
 PROPOSERS = {
     "generator": (GeneratorProposer(widths=WIDTHS, epochs=12), None),
-    "attacked generator": (GeneratorProposer(widths=WIDTHS, epochs=12), Attack()),
+    "attacked generator": (GeneratorProposer(widths=WIDTHS, epochs=12), ATTACK),
     "vae": (VAEProposer(widths=WIDTHS, epochs=12), None),
     "vanillacf": (VanillaCFProposer(steps=40), None),
     "roar": (ROARProposer(neighbours=200), None),

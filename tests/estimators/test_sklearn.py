@@ -8,11 +8,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.loans import make_schema, small
+from tests.loans import SMALL, make_schema, small
 
+from rocourse.attack import Attack
 from rocourse.estimators import METHODS, CounterNet, RoCourseNet
 
-QUICK = {"trainer__epochs": 30, "trainer__learning_rate": 0.03}
+# The checks' tables have few rows, of many widths: a batch that all of them fill is one shape less.
+BRIEF = Attack(steps=SMALL["attack__steps"], unroll=SMALL["attack__unroll"])
+QUICK = {"trainer__epochs": 30, "trainer__learning_rate": 0.03, "trainer__batch_size": 16}
 
 
 # There is one estimator class: what is checked of it is checked of all methods. Without an attack,
@@ -50,11 +53,14 @@ def test_estimator_works_in_cross_validation_with_a_schema_and_text_columns(cls,
 def test_grid_search_chooses_among_parameters(loans):
     search = GridSearchCV(
         RoCourseNet(schema=make_schema(loans), random_state=0, **small(RoCourseNet)),
-        {"trainer__epochs": [1, 12], "attack__steps": [2]},
+        {"trainer__epochs": [1, 12], "attack__steps": [1, 2]},
         cv=2,
     )
     search.fit(loans.drop(columns="grade"), loans["grade"])
-    assert search.best_params_ == {"trainer__epochs": 12, "attack__steps": 2}
+    # The attack leaves the predictor, and so the score, as it is; the first of equals is best.
+    assert search.best_params_ == {"trainer__epochs": 12, "attack__steps": 1}
+    assert search.best_estimator_.attack_ == BRIEF(steps=1)
+    assert search.estimator.attack == BRIEF, "the object that all candidates share"
     assert len(search.best_estimator_.recourse(loans.drop(columns="grade").head(3))) == 3
 
 

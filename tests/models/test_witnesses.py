@@ -33,24 +33,25 @@ def test_witnesses_change_neither_model_nor_recourses(loans, asked):
 
 
 def test_robust_recourses_have_more_witnesses_than_those_at_the_boundary(loans, asked):
-    shares = [
+    models = [
         fit(
             RoCoursePanel,
             loans,
-            trainer__epochs=30,
             witnesses=6,
+            trainer__epochs=30,
+            trainer__committee=1,
             proposer__members=members,
-            proposer__margin_quantile=typicality,
+            proposer__margin_quantile=quantile,
         )
-        for members, typicality in ((1, 0.0), (4, 0.5))
+        for members, quantile in ((1, 0.0), (4, 0.5))
     ]
-    timid, bold = (model.robustness(model.recourse(asked)).mean() for model in shares)
+    timid, bold = (model.robustness(model.recourse(asked)).mean() for model in models)
     assert bold > timid
 
 
 @pytest.mark.parametrize("cls", [CounterNet, RoCoursePanel])
 def test_a_stored_model_keeps_its_witnesses(cls, loans, asked, tmp_path):
-    model = fit(cls, loans, witnesses=11)
+    model = fit(cls, loans, witnesses=11, trainer__epochs=1)
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     recourse = model.recourse(asked)

@@ -64,8 +64,8 @@ def test_nobody_is_answered_with_nothing(fitted):
     assert fitted("counternet").recourse_each([]) == []
 
 
-def test_three_classes(graded_loans):
-    model = fit(CounterNet, graded_loans, witnesses=2)
+def test_three_classes(graded_rocoursenet):
+    model = graded_rocoursenet
     rows = make_loans(20, seed=4).drop(columns="grade")
     _, expected = by_table(model, rows, None)
     agree(model.recourse_each(rows.to_dict("records")), expected)

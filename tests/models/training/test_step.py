@@ -78,10 +78,19 @@ def moved(before, after):
     return [not np.array_equal(a, b) for a, b in pairs]
 
 
-@pytest.mark.parametrize("cls", [CounterNet, RoCourseNet])
-def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, cls):
+def plain(**params):
+    return CounterNet(**small(CounterNet, **params))
+
+
+def robust(**params):
+    """RoCourseNet with the attack that it has by default."""
+    return RoCourseNet(**small(RoCourseNet, **params)).set_params(attack=Attack())
+
+
+@pytest.mark.parametrize("make", [plain, robust])
+def test_predictor_moves_by_l1_alone_and_generator_by_l2_and_l3_alone(loans, make):
     def run(**params):
-        state, batch, constraints, step = set_up(loans, cls(**small(cls, **params)))
+        state, batch, constraints, step = set_up(loans, make(**params))
         after, _ = train_step(state, batch, constraints, *step, key=jax.random.key(1))
         return state, after
 
@@ -105,8 +114,8 @@ def test_post_hoc_training_leaves_the_predictor_alone(loans, cls):
 def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
     """θ is trained in step 1 only, so the attack can cost no accuracy."""
     after = []
-    for cls in (CounterNet, RoCourseNet):
-        state, batch, constraints, step = set_up(loans, cls(**small(cls)))
+    for make in (plain, robust):
+        state, batch, constraints, step = set_up(loans, make())
         for seed in range(3):
             state, _ = train_step(state, batch, constraints, *step, key=jax.random.key(seed))
         after.append(state.predictor)
@@ -114,7 +123,7 @@ def test_predictor_learns_the_same_with_and_without_the_attacker(loans):
 
 
 def test_rows_of_weight_zero_change_nothing(loans):
-    state, batch, constraints, step = set_up(loans, CounterNet(**small(CounterNet)))
+    state, batch, constraints, step = set_up(loans, plain())
     half = np.repeat([1.0, 0.0], 32).astype(np.float32)
     other = np.roll(np.arange(64), 7)
     other[:32] = np.arange(32)
@@ -232,9 +241,7 @@ def test_training_step_is_traced_once_for_all_subsets_and_epochs(loans, monkeypa
 
     monkeypatch.setattr(_step, "choose_targets", counting)
     # A width that no other test uses: the compilation must happen here.
-    model = RoCourseNet(
-        **small(RoCourseNet, proposer__widths=(17,), trainer__epochs=3, attack__unroll=1)
-    )
+    model = RoCourseNet(**small(RoCourseNet, proposer__widths=(17,), trainer__epochs=3))
     schema = make_schema(loans)
     for n in (400, 250, 180):
         rows = schema.encode(loans.drop(columns="grade"))[np.arange(n)]
@@ -247,7 +254,7 @@ def test_training_step_is_traced_once_for_all_subsets_and_epochs(loans, monkeypa
 @pytest.mark.parametrize("unroll", [1, 2, 3])
 def test_gradient_of_the_shift_is_that_of_plain_autodiff_row_by_row(loans, optimizer, unroll):
     """Rows as columns and our Adam against `vmap` over rows and Optax's, in float32."""
-    state, batch, constraints, _ = set_up(loans, CounterNet(**small(CounterNet)))
+    state, batch, constraints, _ = set_up(loans, plain())
     rate, layout = 0.05, constraints.layout
 
     def columns_loss(weights, columns, labels):
@@ -292,10 +299,10 @@ def test_gradient_of_the_shift_is_that_of_plain_autodiff_row_by_row(loans, optim
         )
         return gradient()
 
-    plain = optax.sgd(rate) if optimizer == "sgd" else optax.adam(rate, eps=0.0, eps_root=1e-12)
+    theirs = optax.sgd(rate) if optimizer == "sgd" else optax.adam(rate, eps=0.0, eps_root=1e-12)
     recourses = np.random.default_rng(5).random((layout.width, 64), np.float32)
     known = (state.predictor, Batch(*map(jnp.asarray, batch)), recourses)
-    expected = np.asarray(plain_gradient(plain, *known))
+    expected = np.asarray(plain_gradient(theirs, *known))
     found = np.asarray(our_gradient(inner_optimizer(optimizer, rate), *known))
     largest = np.abs(expected).max()
     assert largest > 0.0
@@ -303,7 +310,7 @@ def test_gradient_of_the_shift_is_that_of_plain_autodiff_row_by_row(loans, optim
 
 
 def test_measuring_leaves_the_state_as_it_is(loans):
-    state, batch, constraints, (config, rates) = set_up(loans, RoCourseNet(**small(RoCourseNet)))
+    state, batch, constraints, (config, rates) = set_up(loans, robust())
     after, losses, figures = visit(
         state,
         batch,
@@ -326,7 +333,7 @@ def test_measuring_leaves_the_state_as_it_is(loans):
 
 def test_many_batches_a_call_are_one_batch_after_the_other(loans):
     """Stacked batches in one compiled call, the filled-up ones left out, equal single steps."""
-    state, batch, constraints, (config, rates) = set_up(loans, CounterNet(**small(CounterNet)))
+    state, batch, constraints, (config, rates) = set_up(loans, plain())
     rolled = Batch(*(np.roll(np.asarray(part), 9, axis=0) for part in batch))
     # As many as training stacks, so that it is the code that training has compiled.
     stack = Batch(*(np.stack([a, b, *30 * [a]]) for a, b in zip(batch, rolled, strict=True)))
