@@ -18,9 +18,9 @@ EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --out model/",
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
-    "rocourse train loans.csv --target paid --method roar --set delta_max=0.05 --out m/",
+    "rocourse train loans.csv --target paid --method roar --set proposer.delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
-    "rocourse train loans.csv --target paid --set epochs=20 --out m/ --force",
+    "rocourse train loans.csv --target paid --set trainer.epochs=20 --out m/ --force",
 )
 
 
