@@ -72,10 +72,14 @@ def linear_classes(layout, n_classes, *, seed=0):
 def small_predictor(space, *, n_classes=2, seed=0):
     """A network that is steep enough for recourses to exist, and favours no class."""
     layout = space.layout
-    predictor = Predictor(
-        layout.width, n_classes, encoder=(16,), head=(8,), key=jax.random.key(seed)
-    )
     rows = one_hot(random_rows(layout, 200, seed=seed), layout)
+    return _steep_predictor(rows, n_classes, jax.random.key(seed))
+
+
+# Compiled as a whole: one operation after the other takes seconds.
+@eqx.filter_jit
+def _steep_predictor(rows, n_classes, key):
+    predictor = Predictor(rows.shape[1], n_classes, encoder=(16,), head=(8,), key=key)
     logits = jax.vmap(predictor)(rows)
     scale = 2.0 / logits.std(axis=0)
     return eqx.tree_at(
