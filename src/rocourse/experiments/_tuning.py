@@ -19,7 +19,7 @@ from rocourse.evaluation import PROTOCOLS, split
 from rocourse.experiments._trials import Labelled, TuningProblem, prepare, run_trials
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial
 from rocourse.models import PlainTrainer
-from rocourse.options import Range, Span
+from rocourse.options import NESTED, Range, Span
 from rocourse.schema import Schema
 
 if TYPE_CHECKING:
@@ -276,15 +276,17 @@ def _check_names(estimator: RecourseClassifier, names: Iterable[str]) -> None:
 
 def _varied(estimator: RecourseClassifier, fixed: Mapping[str, Any]) -> dict[str, Range]:
     """What the method's options say of themselves, without those that are fixed."""
-    space = {
+    whole = {
         name: where
         for name, where in tuning_space(type(estimator)).items()
-        if name not in fixed and name in estimator.get_params()
+        if name in estimator.get_params()
     }
+    space = {name: where for name, where in whole.items() if name not in fixed}
     if not space:
+        names = ", ".join(name.replace(NESTED, ".") for name in whole)
         raise ConfigError(
             f"Tuning must have a parameter to vary, but all that it varies of {estimator.method} "
-            f"are fixed: {', '.join(fixed)}; leave one out."
+            f"are fixed: {names}; leave one open."
         )
     return space
 
