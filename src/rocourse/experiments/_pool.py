@@ -5,12 +5,12 @@ died of, and it cannot be stopped in the middle of one.
 """
 
 import os
-import pickle
 import signal
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -21,7 +21,7 @@ from typing import Any
 from rocourse.errors import TrainingError
 
 Task = Callable[[], Any]
-"""What is done; one that can be pickled, such as a `partial` of a function of a module."""
+"""What is done; one that can be sent to a process, such as a `partial` of a function of a module."""
 
 # A fresh interpreter for each process: a forked one would inherit JAX's threads.
 _CONTEXT = get_context("spawn")
@@ -221,12 +221,13 @@ def _attempt(task: Task) -> tuple[Any, Exception | None]:
 
 
 def _portable(error: Exception | None) -> Exception | None:
-    """The error if it survives the way to another process, else what it says."""
+    """The error if it can be made again in another process, else what it says."""
+    local = "<locals>" in type(error).__qualname__
     try:
-        pickle.loads(pickle.dumps(error))
+        copy(error)
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        local = True
+    return RuntimeError(f"{type(error).__name__}: {error}") if local else error
 
 
 def _settle_on_a_core(number: int) -> None:
