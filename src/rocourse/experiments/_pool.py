@@ -21,7 +21,7 @@ from typing import Any
 from rocourse.errors import TrainingError
 
 Task = Callable[[], Any]
-"""What is done; one that can be sent to a process, such as a `partial` of a function of a module."""
+"""What is done; one that can be sent, such as a `partial` of a function of a module."""
 
 # A fresh interpreter for each process: a forked one would inherit JAX's threads.
 _CONTEXT = get_context("spawn")
