@@ -17,6 +17,9 @@ SMALL = {
     "proposer__widths": (16,),
     "proposer__epochs": 12,
     "proposer__members": 4,
+    "proposer__jurors": 3,
+    "proposer__witnesses": 8,
+    "proposer__kept": 0.8,
     "attack__steps": 2,
     "attack__unroll": 1,
 }

@@ -16,7 +16,7 @@ from rocourse import CounterNet, RoCourseNet, Schema
 from rocourse.artifacts import load, save
 from rocourse.errors import ArtifactError, ConfigError, DataError, OutputError, SchemaError
 
-TINY_OPTIONS = assignments(TINY)
+TINY_OPTIONS = ["--method=rocoursenet", *assignments(TINY)]
 
 
 @pytest.fixture(scope="module")

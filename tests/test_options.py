@@ -75,7 +75,7 @@ def values_for(rule):
     if rule.holds(0.5):
         values |= st.floats(1e-9, 0.999)
     if rule.holds(7):
-        values |= st.integers(1, 10**9)
+        values |= st.integers(1 if rule.holds(1) else 2, 10**9)
     return values
 
 
@@ -97,7 +97,15 @@ def test_every_trainer_proposer_attack_and_shift_is_found():
         KINDS
     )
     assert set(Trainer.kinds) == {"plain", "joint", "steady"}
-    assert set(Proposer.kinds) == {"generator", "vae", "vanillacf", "roar", "rbr", "panel"}
+    assert set(Proposer.kinds) == {
+        "generator",
+        "jury",
+        "vae",
+        "vanillacf",
+        "roar",
+        "rbr",
+        "panel",
+    }
     for family in (Trainer, Proposer):
         assert all(member.kind == kind for kind, member in family.kinds.items())
         assert all(family.find(kind) is member for kind, member in family.kinds.items())

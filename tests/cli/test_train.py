@@ -11,7 +11,10 @@ from rocourse.artifacts import load
 from rocourse.schema import Schema
 
 CONSTRAINED = ("--immutable", "region", "--increase-only", "age")
-TINY_OPTIONS = assignments({k: value for k, value in TINY.items() if k != "trainer__epochs"})
+TINY_OPTIONS = (
+    "--method=rocoursenet",
+    *assignments({k: value for k, value in TINY.items() if k != "trainer__epochs"}),
+)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
@@ -35,15 +38,33 @@ def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
     lines = [f"{k.replace('__', '.')} = {json.dumps(value)}" for k, value in TINY.items()]
     config.write_text("\n".join(lines))
     args = ("--schema", schema, "--increase-only=age", "--config", config, "--out", out)
-    result = succeed(
-        "train", files / "a.csv", "--target=loan", "--set=trainer.epochs=2", "--seed=7", *args
-    )
+    options = ("--method=rocoursenet", "--set=trainer.epochs=2", "--seed=7")
+    result = succeed("train", files / "a.csv", "--target=loan", *options, *args)
     model = load(out)
     assert model.schema_ == make_schema(applicants)
     assert (model.n_iter_, model.trainer.encoder_widths) == (2, (8, 4))
     assert model.to_state()[0]["seed"] != trained_model().seed_
     assert "weights of epoch" in result.stdout and str(out) in result.stdout
     assert result.stderr.splitlines()[0].startswith("epoch 1/2 accuracy ")
+
+
+def test_the_default_promises_and_periods_are_no_feature(files, applicants, tmp_path):
+    table, out = tmp_path / "years.csv", tmp_path / "model"
+    applicants.assign(year=[2001 + i % 2 for i in range(len(applicants))]).to_csv(table)
+    small = assignments(
+        {
+            "trainer__epochs": 5,
+            "proposer__jurors": 2,
+            "proposer__witnesses": 4,
+            "trainer__committee": 1,
+        }
+    )
+    options = ("--kept=0.7", "--period=year", "--drop", "Unnamed: 0", *small)
+    result = succeed("train", table, "--target=loan", *options, "--out", out)
+    assert "promises to be kept" in result.stdout and "0.7" in result.stdout
+    model = load(out)
+    assert model.method == "rocourse" and "year" not in model.schema_.names
+    assert model.pledge().kept == 0.7
 
 
 def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
@@ -68,8 +89,11 @@ def test_the_output_is_checked_before_anything_else(tmp_path):
         (["--set=trainer.epochs"], ["name=value", "'trainer.epochs'"]),
         (["--set=random_state=3"], ["'random_state'", "--seed"]),
         (["--set=schema=3"], ["'schema'", "--schema"]),
-        (["--set=trainer.epochs=0"], ["'epochs' of JointTrainer", "0"]),
-        (["--set=proposer.network=paint"], ["'network'", "'paint'"]),
+        (["--set=trainer.epochs=0"], ["'epochs' of SteadyTrainer", "0"]),
+        (["--method=counternet", "--set=proposer.network=paint"], ["'network'", "'paint'"]),
+        (["--kept=1.5"], ["'kept' of JuryProposer", "1.5"]),
+        (["--method=roar", "--kept=0.9"], ["'kept'", "ROARProposer"]),
+        (["--period=yaer"], ["--period", "'yaer'"]),
         (["--set=proposer=paint"], ["proposer must be one of", "'paint'"]),
         (["--set=trainer.encoder_widths=8"], ["'encoder_widths'", "8"]),
         (["--method=counternet", "--set=attack.norm=l2"], ["'attack.norm'"]),

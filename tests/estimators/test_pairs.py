@@ -15,6 +15,7 @@ from rocourse.estimators import CounterNet
 from rocourse.models import JointTrainer, PlainTrainer, SteadyTrainer
 from rocourse.recourse import (
     GeneratorProposer,
+    JuryProposer,
     PanelProposer,
     RBRProposer,
     ROARProposer,
@@ -48,6 +49,7 @@ PROPOSERS = {
     "roar": (ROARProposer(neighbours=200), None),
     "rbr": (RBRProposer(neighbours=60, samples=40, steps=20), None),
     "panel": (PanelProposer(members=2), None),
+    "jury": (JuryProposer(jurors=2, witnesses=4, kept=0.7), None),
 }
 
 

@@ -160,6 +160,7 @@ def test_records_are_plain_json():
             {"feature": "Duration", "from": 48, "to": 24},
             {"feature": "Status", "from": "A11", "to": "A14"},
         ],
+        "robustness": None,
     }
     assert [record["changes"] for record in records[1:]] == [[], []]
     assert [record["status"] for record in records] == ["found", "not_found", "not_needed"]
@@ -392,7 +393,7 @@ def test_record_does_not_follow_later_changes_of_the_rows():
     [
         (
             {"status": ["found", "lost", "found"]},
-            "must be 'found', 'not_found' or 'not_needed', but",
+            "must be one of 'found', 'found_unsure', 'not_found', 'not_needed', but",
         ),
         ({"status": ["found"]}, "status of a recourse must have one entry for each of 3 rows, but"),
         ({"desired": ["good"]}, "desired of a recourse must have one entry for each of 3 rows"),

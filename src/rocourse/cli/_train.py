@@ -18,10 +18,18 @@ EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --out model/",
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
+    "rocourse train loans.csv --target paid --kept 0.9 --period year --out m/",
     "rocourse train loans.csv --target paid --method roar --set proposer.delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
     "rocourse train loans.csv --target paid --set trainer.epochs=20 --out m/ --force",
 )
+
+# Of the attack's shifts, which are not those of the next year.
+_MEASURED = {
+    "accuracy": "accuracy",
+    "validity": "validity",
+    "robust_validity": "validity under the attack",
+}
 
 
 @with_schema_options
@@ -31,7 +39,25 @@ def train(
     out: Annotated[
         Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
     ],
-    method: options.Method = "rocoursenet",
+    method: options.Method = "rocourse",
+    kept: Annotated[
+        float | None,
+        typer.Option(
+            "--kept",
+            metavar="SHARE",
+            help="Share of promises to be kept when the model is retrained; by methods that "
+            "promise. [default: 0.95]",
+        ),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            "--period",
+            metavar="COLUMN",
+            help="Column that says which period, branch or batch a row is of: what changed "
+            "between them tells how far the world moves. No feature.",
+        ),
+    ] = None,
     explain: Annotated[
         Path | None,
         typer.Option(
@@ -78,8 +104,16 @@ def train(
         config, assignments, known=estimator().get_params(), named=named_options
     )
     explained = None if explain is None else _explained(explain, schema)
-    fitted_schema, X, y = read_training_rows(
-        data, target, schema, drop, columns, known=None if explained is None else explained.schema_
+    if kept is not None:
+        parameters["kept"] = kept
+    fitted_schema, X, y, groups = read_training_rows(
+        data,
+        target,
+        schema,
+        drop,
+        columns,
+        period=period,
+        known=None if explained is None else explained.schema_,
     )
     if explained is not None:
         parameters["model"] = explained
@@ -95,7 +129,7 @@ def train(
 
         # Compilation comes before the first epoch, and takes longer than many of them.
         report("epoch", 0, epochs, "compiling")
-        model.fit(X, y, on_epoch=on_epoch)
+        model.fit(X, y, groups=groups, on_epoch=on_epoch)
     seconds = time.perf_counter() - start
     save(model, out, force=force)
     result = {
@@ -109,6 +143,7 @@ def train(
         "epochs": model.n_iter_,
         "best_epoch": model.best_epoch_,
         "seconds": round(seconds, 3),
+        "pledge": None if (pledge := model.pledge()) is None else pledge._asdict(),
         "metrics": next((r for r in model.history_ if r["epoch"] == model.best_epoch_), {}),
     }
     output.emit(result)
@@ -130,6 +165,19 @@ def _figures(record: dict[str, float]) -> str:
     )
 
 
+def _pledged(pledge: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """What is promised, in words."""
+    if pledge is None:
+        return []
+    expected = pledge["expected"]
+    kept = "none could be made" if expected is None else f"{expected:.3f} kept by other models"
+    return [
+        ("promises to be kept", f"{pledge['kept']:g}"),
+        ("promises, on training rows", kept),
+        ("refused who are promised something", f"{pledge['coverage']:.3f}"),
+    ]
+
+
 def _table(result: dict[str, Any]) -> "Table":
     from rich.markup import escape
     from rich.table import Table
@@ -148,10 +196,11 @@ def _table(result: dict[str, Any]) -> "Table":
         ),
         ("time", f"{result['seconds']:.1f} s"),
         *(
-            (f"held-out {name.replace('_', ' ')}", f"{metrics[name]:.3f}")
-            for name in ("accuracy", "validity", "robust_validity")
+            (f"held-out {title}", f"{metrics[name]:.3f}")
+            for name, title in _MEASURED.items()
             if name in metrics
         ),
+        *_pledged(result["pledge"]),
     ):
         table.add_row(name, escape(value))
     return table

@@ -2,7 +2,7 @@
 
 from rocourse.datasets._dataset import Dataset, DatasetInfo
 from rocourse.datasets._fetch import fetch
-from rocourse.datasets._registry import data_path, list_datasets, load
+from rocourse.datasets._registry import data_path, list_datasets, load, load_local
 from rocourse.datasets._simulated import simulate_covariate_shift, simulate_label_shift
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "fetch",
     "list_datasets",
     "load",
+    "load_local",
     "simulate_covariate_shift",
     "simulate_label_shift",
 ]

@@ -75,8 +75,8 @@ SCHEMA = Schema(
 # For advice from a lender. Nobody gets younger, chooses their dependants or rewrites their past;
 # nobody should be told to move house, close or overdraw their account, or run up more credits.
 ACTIONABLE_SCHEMA = SCHEMA.constrain(
-    immutable=("Number people", "History"),
-    increase_only=("Age", "Present residence", "Status"),
+    immutable=("Age", "Number people", "History"),
+    increase_only=("Present residence", "Status"),
     decrease_only=("Existing credits",),
 )
 

@@ -111,6 +111,23 @@ def load(
     )
 
 
+def load_local(name: str, subsets: Collection[str]) -> dict[str, pd.DataFrame]:
+    """The tables of a folder of the user's, `<ROCOURSE_DATA>/<name>/<subset>.csv`, by subset.
+
+    Raises:
+        DataError: They are not there.
+    """
+    files = {subset: f"{subset}.csv" for subset in subsets}
+    try:
+        directory = find_directory(name, list(files.values()))
+    except DataError:
+        raise DataError(
+            f"The tables of {name!r} must lie in a folder of that name, {', '.join(files.values())}"
+            ", but were not found; name the folder that holds it by ROCOURSE_DATA."
+        ) from None
+    return {subset: pd.read_csv(directory / file) for subset, file in files.items()}
+
+
 def data_path(name: str, *, data_dir: Location | None = None) -> Path:
     """The directory that holds the files of a data set.
 

@@ -72,8 +72,8 @@ SCHEMA = Schema(
 # the parents' education and jobs are given, and nobody gets younger; nobody should be told to aim
 # lower, miss more lessons, drink more, or get on worse with health and family.
 ACTIONABLE_SCHEMA = SCHEMA.constrain(
-    immutable=("failures", "G1", "Mjob", "Fjob", "Medu", "Fedu"),
-    increase_only=("age", "G2", "higher", "health", "famrel"),
+    immutable=("age", "failures", "G1", "Mjob", "Fjob", "Medu", "Fedu"),
+    increase_only=("G2", "higher", "health", "famrel"),
     decrease_only=("absences", "Walc"),
 )
 

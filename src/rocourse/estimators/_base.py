@@ -17,6 +17,7 @@ from rocourse.attack import Attack
 from rocourse.errors import ConfigError
 from rocourse.estimators._given import classes_of, open_model, require_same_encoding
 from rocourse.estimators._parameters import (
+    KEPT,
     OPTION_PARTS,
     PARAMETERS,
     check_parameters,
@@ -24,7 +25,14 @@ from rocourse.estimators._parameters import (
     require_options,
     resolved,
 )
-from rocourse.estimators._reading import fitted_schema, known_labels, new_labels, read_frame
+from rocourse.estimators._promising import Promising
+from rocourse.estimators._reading import (
+    fitted_schema,
+    known_groups,
+    known_labels,
+    new_labels,
+    read_frame,
+)
 from rocourse.estimators._storage import Header, Tensors, from_state, to_state
 from rocourse.models import (
     BatchModel,
@@ -39,7 +47,14 @@ from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED
-from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
+from rocourse.recourse import (
+    Advisor,
+    Context,
+    Fitting,
+    GeneratorProposer,
+    Proposer,
+    State,
+)
 from rocourse.schema import OutOfRange, Recourse, Schema
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
@@ -48,7 +63,7 @@ METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
 
-class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that says what a row must change to be given another class.
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
@@ -128,9 +143,13 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Self:
         """Sets parameters; those of trainer, proposer and attack by names such as `attack__steps`.
 
+        `kept` is short for `proposer__kept`.
+
         Objects of options are replaced, not changed: several estimators may share one.
         """
         nested: dict[str, dict[str, Any]] = {}
+        if KEPT in params:
+            params[f"proposer{NESTED}{KEPT}"] = params.pop(KEPT)
         for name in [name for name in params if NESTED in name]:
             outer, _, inner = name.partition(NESTED)
             if outer in OPTION_PARTS:
@@ -154,13 +173,22 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return trained
         return trained + getattr(proposer, "epochs", 0)
 
-    def fit(self, X: Any, y: ArrayLike, *, on_epoch: EpochCallback | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        on_epoch: EpochCallback | None = None,
+    ) -> Self:
         """Learns to predict and to give recourse.
 
         Args:
             X: A DataFrame (columns as in the schema), or a numeric array (all continuous).
             y: The class of each row; any two or more labels. A model that is given to a proposer
                 that searches needs none.
+            groups: Which group each row belongs to (a year, a branch, a batch of corrections).
+                What differs between groups tells a method that promises how far the world moves.
             on_epoch: Called after each epoch with its record, as kept in `history_`.
         """
         self.check_parameters()
@@ -170,7 +198,9 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_ = self._learn_schema(frame, y)
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        data = TrainingRows(rows, labels, len(self.classes_), self.schema_)
+        data = TrainingRows(
+            rows, labels, len(self.classes_), self.schema_, known_groups(groups, len(frame))
+        )
         history = History(on_epoch)
         self._fit(data, history)
         self.history_, self.best_epoch_ = history.records, history.best_epoch
@@ -282,7 +312,7 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             desired: As for `recourse`.
         """
         (record,) = self.recourse_each([applicant], desired=desired)
-        del record["probability_before"], record["robustness"]
+        del record["probability_before"]
         return {"index": 0, **record}
 
     def recourse_each(
@@ -295,22 +325,12 @@ class RecourseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             desired: As for `recourse`.
 
         Returns:
-            Records as of `Recourse.to_records` but without an index, with two more entries:
-            `probability_before`, of the desired class, and `robustness`, the share of witnesses
-            that would honour the recourse, None without witnesses.
+            Records as of `Recourse.to_records` but without an index, with one more entry:
+            `probability_before`, of the desired class.
         """
         if "_advisor" not in self.__dict__:
             check_is_fitted(self)
         return self._advisor.each(applicants, desired, out_of_range=self.out_of_range)
-
-    def robustness(self, recourse: Recourse) -> np.ndarray | None:
-        """The share of the model's witnesses that would honour each attempt, float64 `[n]`.
-
-        None if the model has no witnesses.
-        """
-        check_is_fitted(self)
-        target = np.searchsorted(self.classes_, recourse.desired)
-        return self._advisor.robustness(recourse.attempts, target)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""

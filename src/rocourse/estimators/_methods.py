@@ -5,12 +5,28 @@ from rocourse.estimators._base import RecourseClassifier
 from rocourse.models import JointTrainer, PlainTrainer, SteadyTrainer
 from rocourse.recourse import (
     GeneratorProposer,
+    JuryProposer,
     PanelProposer,
     RBRProposer,
     ROARProposer,
     VAEProposer,
     VanillaCFProposer,
 )
+
+
+class RoCourse(
+    RecourseClassifier,
+    name="rocourse",
+    trainer=SteadyTrainer(copies=0, balance=0.0, max_steps=2000),
+    proposer=JuryProposer(),
+):
+    """A classifier that promises: say how many promises are to be kept when it is retrained.
+
+    `kept=0.95` is its one knob. A jury of small models of three families, each trained on rows as
+    they may look next time, has to be sure of a recourse; how sure, is decided by further models
+    that took no part in the search. What cannot be promised is said to be unsure, with the chance
+    that it is kept.
+    """
 
 
 class RoCourseNet(

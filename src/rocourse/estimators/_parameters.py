@@ -37,6 +37,9 @@ class Parameters(NamedTuple):
         return documented(summary, self.docs)
 
 
+KEPT = "kept"
+"""The one option of a proposer that is known by its own name: the share of promises to keep."""
+
 OPTION_PARTS = ("trainer", "proposer", "attack")
 """The parameters that are objects of options, or none."""
 
@@ -64,12 +67,13 @@ def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[
     """An `__init__` with other defaults, which its signature tells.
 
     It takes nested names too, as `set_params` does: `attack__steps=9` is short for
-    `attack=Attack(steps=9)` with whatever else the default attack has.
+    `attack=Attack(steps=9)` with whatever else the default attack has, and `kept=0.9` for
+    `proposer__kept=0.9`.
     """
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **params: Any) -> None:
-        nested = {name: params.pop(name) for name in list(params) if NESTED in name}
+        nested = {name: params.pop(name) for name in list(params) if NESTED in name or name == KEPT}
         init(self, *args, **{**defaults, **params})
         if nested:
             self.set_params(**nested)

@@ -71,6 +71,30 @@ def known_labels(y: ArrayLike, n_rows: int, known: np.ndarray, *, asker: str) ->
     return np.searchsorted(known, values).astype(np.int32)
 
 
+def known_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray | None:
+    """The index of each row's group, in the order of the groups' names; None without groups."""
+    if groups is None:
+        return None
+    values = np.asarray(groups)
+    if values.shape != (n_rows,):
+        raise DataError(
+            f"groups must name one group for each of {n_rows} rows, but got shape {values.shape}; "
+            "pass a column of as many values."
+        )
+    if pd.isna(values).any():
+        raise DataError(
+            "groups must name a group for every row, but got missing values; fill them in, or leave"
+            " such rows out."
+        )
+    found, indices = np.unique(values.astype(str), return_inverse=True)
+    if len(found) < 2:
+        raise DataError(
+            f"groups must hold at least two groups, but got only {found.tolist()}; leave groups "
+            "out if there is one."
+        )
+    return indices.astype(np.int32)
+
+
 def fitted_schema(
     stated: Schema | None, frame: pd.DataFrame, y: ArrayLike, classes: np.ndarray
 ) -> Schema:

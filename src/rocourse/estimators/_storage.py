@@ -108,7 +108,8 @@ def from_state(
         estimator.model_ = NetworkModel.of([estimator.network_])
     context = Context(schema, estimator.model_, estimator.network_, estimator.seed_)
     skeleton = partial(estimator.proposer_.skeleton, context)
-    estimator.state_ = restore(tensors, _STATE, skeleton)
+    state = restore(tensors, _STATE, skeleton)
+    estimator.state_ = estimator.proposer_.revive(state) if isinstance(state, dict) else state
     names = {name.split(".")[0] for name in tensors if name.startswith(_WITNESS)}
     witnesses = (_network(header, tensors, f"{_WITNESS}{i}", schema) for i in range(len(names)))
     estimator.witnesses_ = [witness for witness in witnesses if witness is not None]

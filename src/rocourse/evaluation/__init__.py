@@ -18,6 +18,7 @@ from rocourse.evaluation._metrics import (
 )
 from rocourse.evaluation._model import Model
 from rocourse.evaluation._plausibility import Plausibility
+from rocourse.evaluation._promises import PromiseScores, score_promises
 from rocourse.evaluation._protocol import fit_seed, judge_subset, run_subsets, split
 from rocourse.evaluation._results import (
     MODEL_METRICS,
@@ -47,6 +48,7 @@ __all__ = [
     "Model",
     "ModelScores",
     "Plausibility",
+    "PromiseScores",
     "RecourseScores",
     "RollingResult",
     "SeedsResult",
@@ -68,6 +70,7 @@ __all__ = [
     "run_subsets",
     "select_rows",
     "sparsity",
+    "score_promises",
     "split",
     "validity",
 ]

@@ -49,6 +49,18 @@ class Shift(Options):
     label_tilt: float = option(
         default=0.3, doc="How unequally rows are drawn by their class.", rule=number(at_least=0.0)
     )
+    concept_tilt: float = option(
+        default=0.0,
+        doc="How unequally the rows of each class are drawn by their features, each class in a "
+        "direction of its own, so that features come to say something else about the class.",
+        rule=number(at_least=0.0),
+    )
+    group_tilt: float = option(
+        default=0.0,
+        doc="How unequally rows are drawn by their group (a year, a branch), where groups are "
+        "known.",
+        rule=number(at_least=0.0),
+    )
     class_evenness: float = option(
         default=0.0,
         doc="From 0, classes as frequent as they are, to 1: all alike. For classes that are rare, "
@@ -73,7 +85,35 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
         column[flipped] = _redrawn(column, size, int(flipped.sum()), shift.uniform_flip, rng)
         if rng.random() < shift.shuffle:
             rng.shuffle(column)
-    return data._replace(rows=Rows(values.astype(np.float32), codes), labels=data.labels[drawn])
+    return data._replace(
+        rows=Rows(values.astype(np.float32), codes),
+        labels=data.labels[drawn],
+        groups=None if data.groups is None else data.groups[drawn],
+    )
+
+
+def join_rows(data: TrainingRows, more: TrainingRows) -> TrainingRows:
+    """The rows of both, one after the other."""
+    groups = None
+    if data.groups is not None and more.groups is not None:
+        groups = np.concatenate([data.groups, more.groups])
+    return data._replace(
+        rows=Rows.concatenate([data.rows, more.rows]),
+        labels=np.concatenate([data.labels, more.labels]),
+        groups=groups,
+    )
+
+
+def some_rows(data: TrainingRows, count: int, rng: np.random.Generator) -> TrainingRows:
+    """So many of the rows, drawn without replacement; all of them if there are no more."""
+    if count >= len(data.rows):
+        return data
+    drawn = rng.choice(len(data.rows), count, replace=False)
+    return data._replace(
+        rows=data.rows.take(drawn),
+        labels=data.labels[drawn],
+        groups=None if data.groups is None else data.groups[drawn],
+    )
 
 
 @lru_cache(maxsize=8)
@@ -116,13 +156,24 @@ def _log_weights(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> 
     spread = rows.continuous.std(axis=0)
     # A few extreme rows would otherwise have all the weight.
     standard = np.clip((rows.continuous - rows.continuous.mean(axis=0)) / (spread + 1e-6), -3, 3)
-    weights = standard @ rng.normal(size=standard.shape[1])
-    for size, codes in zip(layout.group_sizes, rows.categories.T, strict=True):
-        weights = weights + rng.normal(size=size)[codes]
-    n_features = layout.n_continuous + layout.n_categorical
+    n_features = max(layout.n_continuous + layout.n_categorical, 1)
+
+    def direction() -> np.ndarray:
+        weights: np.ndarray = standard @ rng.normal(size=standard.shape[1])
+        for size, codes in zip(layout.group_sizes, rows.categories.T, strict=True):
+            weights = weights + rng.normal(size=size)[codes]
+        return weights
+
+    weights = direction()
     # A class without rows is drawn by none.
     counts = np.maximum(np.bincount(labels, minlength=data.n_classes), 1)
     by_class = shift.label_tilt * rng.normal(size=data.n_classes)
     by_class = by_class - shift.class_evenness * np.log(counts)
-    tilted: np.ndarray = shift.tilt * weights / np.sqrt(max(n_features, 1)) + by_class[labels]
+    tilted: np.ndarray = shift.tilt * weights / np.sqrt(n_features) + by_class[labels]
+    if shift.concept_tilt:
+        for c in range(data.n_classes):
+            own = labels == c
+            tilted[own] += shift.concept_tilt * direction()[own] / np.sqrt(n_features)
+    if shift.group_tilt and data.groups is not None:
+        tilted += shift.group_tilt * rng.normal(size=data.groups.max() + 1)[data.groups]
     return tilted

@@ -1,5 +1,6 @@
 """The trainers: how the model that decides comes about."""
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from rocourse.models.training import (
     train,
 )
 from rocourse.networks import Predictor
-from rocourse.options import Span, instance, number, option, share, whole
+from rocourse.options import Span, instance, maybe, number, option, share, whole
 from rocourse.schema import Rows
 
 
@@ -78,6 +79,12 @@ class SteadyTrainer(Trainer, kind="steady"):
         rule=instance(Shift),
         tune={"flip": Span(0.0, 0.6)},
     )
+    max_steps: int | None = option(
+        default=None,
+        doc="The most batches that each network learns from, of many rows fewer epochs than "
+        "`epochs`; None: no limit. What is learned late from many rows is mostly chance.",
+        rule=maybe(whole()),
+    )
     balance: float = option(
         default=1.0,
         doc="0: verdicts as trained. Else the most accurate verdicts of those that give each class"
@@ -96,10 +103,17 @@ class SteadyTrainer(Trainer, kind="steady"):
         networks: list[Predictor] = []
         for i, start in enumerate(seeds):
             shown = self._blurred(data, rng)
-            plan = TrainingPlan("predictor", self)
+            plan = TrainingPlan("predictor", self._of_steps(len(shown.labels)))
             told = None if i else history
             networks.append(train(shown, plan, seed=start, history=told).predictor)
         return Trained(balanced(networks, data, self.balance))
+
+    def _of_steps(self, rows: int) -> "SteadyTrainer":
+        """The same with as many epochs as the limit of steps allows, at least one."""
+        if self.max_steps is None:
+            return self
+        batches = max(1, math.ceil(rows * (1.0 - self.validation_fraction) / self.batch_size))
+        return self(epochs=max(1, min(self.epochs, self.max_steps // batches)))
 
     def _blurred(self, data: TrainingRows, rng: np.random.Generator) -> TrainingRows:
         if not self.copies:

@@ -65,6 +65,26 @@ class Fitting(NamedTuple):
     history: History
 
 
+class Promise(NamedTuple):
+    """What can be promised about rows."""
+
+    made: np.ndarray
+    """Which rows are promised to keep their class, bool `[n]`."""
+    chance: np.ndarray
+    """The estimated chance of each that the next model gives it its class, float64 `[n]`."""
+
+
+class Pledge(NamedTuple):
+    """What a method promises, and what it found when it was fitted."""
+
+    kept: float
+    """The share of promises to be kept."""
+    expected: float | None
+    """The share that models outside the search kept, of training rows; None without a promise."""
+    coverage: float
+    """The share of training rows without the class that were promised something."""
+
+
 class Proposer(Options):
     """How recourses are proposed for a model.
 
@@ -77,6 +97,8 @@ class Proposer(Options):
     """Whether it works with a network: a model without one is given one that imitates it."""
     takes_attack: ClassVar[bool] = False
     """Whether it can be trained against an attack."""
+    promises: ClassVar[bool] = False
+    """Whether it says what can be promised."""
 
     def task(
         self, attack: Attack | None, encoder_widths: tuple[int, ...] = ()
@@ -107,6 +129,24 @@ class Proposer(Options):
             As many rows. They need not keep to the schema to the last digit: every proposal is
             settled, and judged by the model, afterwards.
         """
+
+    def promise(
+        self, state: State, context: Context, rows: Rows, target: np.ndarray
+    ) -> Promise | None:
+        """What can be promised about rows and their target classes; None: nothing."""
+        return None
+
+    def pledge(self, state: State, target: int) -> Pledge | None:
+        """What is promised to those who want a class; None: nothing."""
+        return None
+
+    def recalibrated(self, state: State) -> State:
+        """The state for other options that fitting does not depend on; as it is by default."""
+        return state
+
+    def revive(self, arrays: dict[str, np.ndarray]) -> State:
+        """The state that was stored as a mapping of arrays by name."""
+        return arrays
 
     def skeleton(self, context: Context) -> State | None:
         """What a stored state is filled into; None: a mapping of arrays by name."""

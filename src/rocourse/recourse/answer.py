@@ -8,7 +8,7 @@ kept, and what does the model say of it. They differ in how rows are read and in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,38 @@ Record = dict[str, Any]
 _OTHER_OF_TWO = -1
 
 
-# By whether a change was needed (2), and whether the model honours what was found (1).
-_STATUSES = ("not_needed", "not_needed", "not_found", "found")
+class _Chances(NamedTuple):
+    """What is known of the next model: all None where the method has no idea."""
+
+    promised: np.ndarray | None
+    """Whether the method promises that the next model honours an attempt, bool `[n]`."""
+    after: np.ndarray | None
+    """The chance that it does, `[n]`."""
+    before: np.ndarray | None
+    """The chance of the row as it is, `[n]`; None where nothing is promised."""
+
+    def of(self, place: int) -> "_Chances":
+        """Those of one row."""
+        return _Chances(*(part if part is None else part[place : place + 1] for part in self))
+
+
+_NO_IDEA = _Chances(None, None, None)
+
+
+def _statuses(needed: np.ndarray, honoured: np.ndarray, chances: _Chances) -> np.ndarray:
+    """The status of each row.
+
+    Args:
+        needed: Whether a change is needed, `[n]`.
+        honoured: Whether the model honours what was found, `[n]`.
+        chances: Of the next model.
+    """
+    found = np.full(len(needed), "found_unsure")
+    found[slice(None) if chances.promised is None else chances.promised] = "found"
+    if chances.before is not None and chances.after is not None:
+        # Advice that is worse than none is never given.
+        honoured = honoured & (chances.after >= chances.before)
+    return np.where(needed, np.where(honoured, found, "not_found"), "not_needed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +98,13 @@ class Advisor:
         return self.proposer.propose(self.state, self.context, rows, target)
 
     def robustness(self, rows: Rows, target: np.ndarray) -> np.ndarray | None:
-        """The share of witnesses that give each row its target class; None without witnesses."""
+        """The chance that the next model gives each row its target class, if there is an idea.
+
+        Methods that promise say so themselves; else it is the share of witnesses that do.
+        """
+        promise = self.proposer.promise(self.state, self.context, rows, target)
+        if promise is not None:
+            return promise.chance
         if not self.witnesses:
             return None
         return share_of_witnesses(list(self.witnesses), rows, target, self.context.schema.layout)
@@ -84,17 +120,29 @@ class Advisor:
         needed = target != predicted
         attempts = schema.settle(frame, rows, _where(needed, proposed, rows))
         after = self.context.predict(attempts)
+        chances = self._chances(rows, attempts, target)
         return Recourse(
             schema=schema,
             original=frame,
             original_rows=rows,
             attempts=attempts,
-            status=np.array(_STATUSES)[2 * needed + (np.argmax(after, axis=1) == target)],
+            status=_statuses(needed, np.argmax(after, axis=1) == target, chances),
             predicted=self.classes[predicted],
             desired=self.classes[target],
             probability=after[np.arange(len(after)), target].astype(float),
             method=self.method,
+            robustness=chances.after,
         )
+
+    def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> _Chances:
+        """What the next model will say, as far as the method or the witnesses have an idea."""
+        context, state = self.context, self.state
+        promise = self.proposer.promise(state, context, attempts, target)
+        if promise is None:
+            return _Chances(None, self.robustness(attempts, target), None)
+        before = self.proposer.promise(state, context, rows, target)
+        assert before is not None  # it was not None for the attempts
+        return _Chances(promise.made, promise.chance, before.chance)
 
     def each(
         self, applicants: Sequence[Applicant], desired: Any, *, out_of_range: OutOfRange
@@ -126,9 +174,9 @@ class Advisor:
             return None
         look = engine.look(row.codes, wanted)
         attempt = self._settled(row, look)
-        (told,) = self._told_by_witnesses([attempt], [look])
+        chances = self._chances_of([row.codes], [attempt], [look])
         return self._record(
-            applicant, row.codes, attempt, look, engine.probabilities(attempt), told
+            applicant, row.codes, attempt, look, engine.probabilities(attempt), chances
         )
 
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
@@ -138,11 +186,11 @@ class Advisor:
         looks = self._looks([row.codes for _, row in pairs], desired)
         attempts = [self._settled(row, look) for (_, row), look in zip(pairs, looks, strict=True)]
         shares = self.context.predict(self._stacked(attempts))
-        told = self._told_by_witnesses(attempts, looks)
+        chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
-            self._record(applicant, row.codes, attempt, look, share, robustness)
-            for (applicant, row), attempt, look, share, robustness in zip(
-                pairs, attempts, looks, shares, told, strict=True
+            self._record(applicant, row.codes, attempt, look, share, chances.of(place))
+            for place, ((applicant, row), attempt, look, share) in enumerate(
+                zip(pairs, attempts, looks, shares, strict=True)
             )
         ]
 
@@ -159,12 +207,13 @@ class Advisor:
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
-        robustness: float | None,
+        chances: _Chances,
     ) -> Record:
         codec = self._codec
         predicted, target, before, _ = look
         changes = codec.changes(applicant, row, attempt)
-        status = _STATUSES[2 * (predicted != target) + (int(shares.argmax()) == target)]
+        needed, honoured = predicted != target, int(shares.argmax()) == target
+        (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
             "predicted": self._labels[predicted],
@@ -173,8 +222,8 @@ class Advisor:
             "probability": float(shares[target]),
             "proximity": codec.proximity(row, attempt),
             "features_changed": len(changes),
-            "changes": changes if status == "found" else [],
-            "robustness": robustness,
+            "changes": changes if status in ("found", "found_unsure") else [],
+            "robustness": None if chances.after is None else float(chances.after[0]),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -202,22 +251,18 @@ class Advisor:
         recourse = self.table(table, desired, out_of_range=out_of_range)
         target = np.searchsorted(self.classes, recourse.desired)
         before = self.context.predict(recourse.original_rows)
-        robustness = self.robustness(recourse.attempts, target)
         (record,) = recourse.to_records()
         del record["index"]
         record["probability_before"] = float(before[0, target[0]])
-        record["robustness"] = None if robustness is None else float(robustness[0])
         return record
 
-    def _told_by_witnesses(
-        self, attempts: Sequence[RowCodes], looks: Sequence[Look]
-    ) -> Sequence[float | None]:
-        if not self.witnesses:
-            return [None] * len(looks)
+    def _chances_of(
+        self, rows: Sequence[RowCodes], attempts: Sequence[RowCodes], looks: Sequence[Look]
+    ) -> _Chances:
+        if not self.witnesses and not self.proposer.promises:
+            return _NO_IDEA
         target = np.array([look.target for look in looks], np.int32)
-        told = self.robustness(self._stacked(attempts), target)
-        assert told is not None
-        return told.tolist()  # type: ignore[no-any-return]
+        return self._chances(self._stacked(rows), self._stacked(attempts), target)
 
     def _targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
         """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""

@@ -24,6 +24,7 @@ from rocourse.reports._paper import PAPER_RESULTS
 from rocourse.reports._parameter_figures import Series, series_parts
 from rocourse.reports._parts import Part, Picture, Table, as_markdown
 from rocourse.reports._plausibility_tables import SAMPLES, Advice, plausible_tables
+from rocourse.reports._promise_tables import PromiseLine, judge_table, promise_parts
 from rocourse.reports._recourse_tables import oracle_tables, recourse_tables
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Frontier",
     "Measured",
     "Part",
+    "PromiseLine",
     "Picture",
     "FoundParameters",
     "Section",
@@ -52,10 +54,12 @@ __all__ = [
     "draw_audits",
     "draw_report",
     "matrix_parts",
+    "judge_table",
     "oracle_tables",
     "pareto_parts",
     "plausible_tables",
     "predictive_tables",
+    "promise_parts",
     "protocol_tables",
     "recourse_tables",
     "render_audit",

@@ -13,6 +13,7 @@ METHOD_TITLES = {
     "vae-cf": "VAE-CF",
     "robust-vae-cf": "Robust VAE-CF",
     "rocourse-panel": "RoCoursePanel (ours)",
+    "rocourse": "RoCourse (ours)",
 }
 
 DATA_TITLES = {
@@ -21,6 +22,8 @@ DATA_TITLES = {
     "student": "Student",
     "simulated_covariate": "Covariate shift",
     "simulated_label": "Label shift",
+    "acs": "ACS income",
+    "heart": "Heart disease",
 }
 
 

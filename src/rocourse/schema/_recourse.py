@@ -26,7 +26,8 @@ Objects = npt.NDArray[np.object_]
 # Values that are what JSON has, whatever they are; a float may be NaN, which it has not.
 _JSON_TYPES = frozenset({str, int, bool})
 
-FOUND, NOT_FOUND, NOT_NEEDED = "found", "not_found", "not_needed"
+FOUND, UNSURE, NOT_FOUND, NOT_NEEDED = "found", "found_unsure", "not_found", "not_needed"
+STATUSES = (FOUND, UNSURE, NOT_FOUND, NOT_NEEDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +35,21 @@ class Recourse:
     """Recourses for a batch of rows.
 
     Not finding one is data, not an error: the status of such a row is `"not_found"`, and `frame`
-    leaves the row as it was.
+    leaves the row as it was. Methods that promise a share of their promises to be kept say
+    `"found_unsure"` of advice that is valid today and that they do not promise.
 
     Attributes:
         schema: Schema of the rows.
         original: The rows as the caller gave them, columns in schema order.
         original_rows: The same rows, encoded.
         attempts: Settled proposal for every row, also where it did not succeed.
-        status: `"found"`, `"not_found"` or `"not_needed"` for each row.
+        status: `"found"`, `"found_unsure"`, `"not_found"` or `"not_needed"` for each row.
         predicted: Class predicted for the original row.
         desired: Class asked for.
         probability: Probability of the desired class after the change, by the model that issued it.
         method: Name of the method.
+        robustness: Estimated chance of each attempt to be given the desired class by the next
+            model; None where the method has no idea.
     """
 
     schema: Schema
@@ -57,6 +61,7 @@ class Recourse:
     desired: npt.NDArray[Any]
     probability: npt.NDArray[np.float64]
     method: str
+    robustness: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -77,16 +82,20 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        for name in ("original_rows", "attempts", "status", "predicted", "desired", "probability"):
+        told = () if self.robustness is None else ("robustness",)
+        for name in (
+            *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
+            *told,
+        ):
             if len(getattr(self, name)) != n:
                 raise DataError(
                     f"{name} of a recourse must have one entry for each of {n} rows, but got "
                     f"{len(getattr(self, name))}; give one per row."
                 )
-        if strange := sorted(set(np.unique(self.status)) - {FOUND, NOT_FOUND, NOT_NEEDED}):
+        if strange := sorted(set(np.unique(self.status)) - set(STATUSES)):
             raise DataError(
-                f"The status of a recourse must be {FOUND!r}, {NOT_FOUND!r} or {NOT_NEEDED!r}, but "
-                f"got {listed(strange)}; use one of them."
+                f"The status of a recourse must be one of {listed(STATUSES)}, but got "
+                f"{listed(strange)}; use one of them."
             )
         if not (sound := (self.probability >= 0) & (self.probability <= 1)).all():
             raise DataError(
@@ -110,7 +119,13 @@ class Recourse:
             desired=self.desired[where],
             probability=self.probability[where],
             method=self.method,
+            robustness=None if self.robustness is None else self.robustness[where],
         )
+
+    @property
+    def advised(self) -> Mask:
+        """Whether there is advice for the row, promised or not: bool [n]."""
+        return np.asarray((self.status == FOUND) | (self.status == UNSURE))
 
     @property
     def valid(self) -> Mask:
@@ -128,7 +143,7 @@ class Recourse:
         return features_changed(self.original_rows, self.attempts)
 
     def frame(self, *, stable: bool = False) -> pd.DataFrame:
-        """The advice: found rows changed, all other rows as the applicant gave them.
+        """The advice: rows with advice changed, all other rows as the applicant gave them.
 
         Unchanged cells are the caller's values exactly, and columns keep their dtype where it can
         hold the new values.
@@ -137,15 +152,15 @@ class Recourse:
             stable: Whether columns have the dtype that any advice would fit in, so that it does not
                 depend on which rows are in this batch.
         """
-        return self._overlaid(self.status == FOUND, stable=stable)
+        return self._overlaid(self.advised, stable=stable)
 
     def attempted(self) -> pd.DataFrame:
         """Every attempt, also the unsuccessful ones, for other models to judge."""
         return self._overlaid(np.ones(len(self), dtype=bool), stable=False)
 
     def changes(self) -> pd.DataFrame:
-        """One line per changed cell of the found rows: row (index label), feature, from, to."""
-        where, names, before, after = self._changed_cells(self.status == FOUND)
+        """One line per changed cell of rows with advice: row (index label), feature, from, to."""
+        where, names, before, after = self._changed_cells(self.advised)
         return pd.DataFrame(
             {
                 "row": self.original.index.take(where).to_flat_index(),
@@ -156,7 +171,7 @@ class Recourse:
         )
 
     def describe(self, i: int) -> list[str]:
-        """The changes of the row at position `i` in words; empty unless a recourse was found."""
+        """The changes of the row at position `i` in words; empty without advice."""
         return self[[i]].descriptions()[0]
 
     def descriptions(self) -> list[list[str]]:
@@ -172,7 +187,7 @@ class Recourse:
     def _described_changes(self) -> tuple[list[str], list[tuple[int, int]]]:
         """All changes in words, row by row, and where those of each row begin and end."""
         where, texts = [], []
-        for feature, positions, after in self._changes(self.status == FOUND):
+        for feature, positions, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[positions]
             where.append(positions)
             texts.append(np.array(describe_changes(feature, before, after), dtype=object))
@@ -184,7 +199,7 @@ class Recourse:
     def to_records(self) -> list[dict[str, Any]]:
         """One JSON-able record per row."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
-        for feature, where, after in self._changes(self.status == FOUND):
+        for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
             for position, old, new in zip(
                 where.tolist(), _jsonable_list(before), _jsonable_list(after), strict=True
@@ -199,6 +214,9 @@ class Recourse:
             "proximity": self.proximity.tolist(),
             "features_changed": self.features_changed.tolist(),
             "changes": changes,
+            "robustness": [None] * len(self)
+            if self.robustness is None
+            else self.robustness.tolist(),
         }
         return [
             dict(zip(columns, values, strict=True))

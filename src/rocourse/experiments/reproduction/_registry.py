@@ -34,6 +34,12 @@ from rocourse.experiments.reproduction._figures import (
     varied_jobs,
 )
 from rocourse.experiments.reproduction._jobs import Job
+from rocourse.experiments.reproduction._promises import (
+    judge_jobs,
+    promise_jobs,
+    show_judges,
+    show_promises,
+)
 from rocourse.experiments.reproduction._results import Results
 from rocourse.experiments.reproduction._scales import Scale
 from rocourse.experiments.reproduction._tables import (
@@ -183,6 +189,8 @@ _ENTRIES = (
         ours=True,
     ),
     Entry("table-tuning", "Parameters that were chosen", tuning_jobs, show_searches, ours=True),
+    Entry("table-promises", "Promises, stated and kept", promise_jobs, show_promises, ours=True),
+    Entry("table-judges", "Methods before common judges", judge_jobs, show_judges, ours=True),
     Entry("table-choices", "Settings of RoCoursePanel", choice_jobs, show_choices, ours=True),
 )
 

@@ -20,6 +20,7 @@ from rocourse.experiments.reproduction._choosing import (
     shifted_choice,
 )
 from rocourse.experiments.reproduction._jobs import Job, as_parameters
+from rocourse.experiments.reproduction._promises import judge_promises
 from rocourse.experiments.reproduction._rows import read_rows, read_untested_rows
 from rocourse.experiments.reproduction._store import Store
 from rocourse.options import plain
@@ -205,5 +206,6 @@ KINDS: Mapping[str, Callable[[Job, Store], dict[str, Any]]] = {
     "judged-choice": _alone(judged_choice),
     "folds": _alone(fold_accuracies),
     "inliers": _alone(inlier_shares),
+    "promises": _alone(judge_promises),
 }
 """What is done, by kind of job."""

@@ -28,6 +28,8 @@ class TrainingRows(NamedTuple):
     """Class indices, `[n]`."""
     n_classes: int
     schema: Schema
+    groups: np.ndarray | None = None
+    """The index of each row's group (a year, a branch), `[n]`, where groups are known."""
 
 
 class Objective(NamedTuple):

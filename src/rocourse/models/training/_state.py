@@ -46,7 +46,8 @@ def named_tensors(module: Any, prefix: str) -> dict[str, np.ndarray]:
     """All weights by dotted name, such as `predictor.encoder.layers.0.weight`."""
     leaves = jax.tree_util.tree_leaves_with_path(module)
     return {
-        f"{prefix}.{_dotted(path)}": np.asarray(leaf)
+        # In the order of their indices: files hold bytes as they lie in memory.
+        f"{prefix}.{_dotted(path)}": np.asarray(leaf, order="C")
         for path, leaf in leaves
         if isinstance(leaf, jax.Array | np.ndarray)
     }

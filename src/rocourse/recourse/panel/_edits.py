@@ -9,7 +9,14 @@ from jax import Array
 
 from rocourse.models import compiled
 from rocourse.networks import LEAK
-from rocourse.recourse.search import Query, Space, propose_in_blocks
+from rocourse.recourse.search import (
+    Edits,
+    Query,
+    Space,
+    allowed_edit,
+    owned_columns,
+    propose_in_blocks,
+)
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout, Rows
 from rocourse.schema.constraints import Limits, expand, harden
 
@@ -39,20 +46,6 @@ class Panel(NamedTuple):
     """`[networks, out]`."""
     margins: Numbers
     """The lead over all other classes that each class needs, `[members, classes]`."""
-
-
-class Edits(NamedTuple):
-    """The single changes that may be made to a row."""
-
-    feature: Numbers
-    """Which feature, numbers first, `[edits]`."""
-    column: Numbers
-    """Its encoded column, `[edits]`."""
-    value: Numbers
-    """What the column becomes; 1 for a category, `[edits]`."""
-    low: Numbers
-    """The least and the greatest value of each number that is ever asked for, `[n_continuous]`."""
-    high: Numbers
 
 
 class _Task(NamedTuple):
@@ -128,7 +121,7 @@ def _search(
 def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
     """Makes the edit that gains most for its price, where the panel is not yet convinced."""
     panel, edits = task.panel, task.edits
-    owned = _owned_columns(task.space.layout)
+    owned = owned_columns(task.space.layout)
     hidden = _first_layer(panel, x)
     shares = _shares(_all_leads(panel, hidden, task.target), task)
     gain = _consent(shares)
@@ -147,7 +140,7 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
         gained = _consent(_shares(_all_leads(panel, first, task.target), task))
         price = own @ jnp.abs(edited - task.row) - prices[feature]
         rate = (gained - gain) / (jnp.maximum(price, 0.0) + _EDIT_PRICE)
-        allowed = _allowed(edits, feature, column, value, task) & (rate > task.min_gain)
+        allowed = allowed_edit(edit, task.limits, task.space.layout) & (rate > task.min_gain)
         return jnp.where(allowed & (gained > gain + _LEAST_GAIN), rate, -jnp.inf)
 
     rates = jax.lax.map(consider, (edits.feature, edits.column, edits.value))
@@ -159,19 +152,6 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
     return jnp.where(moves, edited, x), moves
 
 
-def _allowed(edits: Edits, feature: Array, column: Array, value: Array, task: _Task) -> Array:
-    """For which rows an edit keeps to the constraints."""
-    cut = task.space.layout.n_continuous
-    low, high, categories = task.limits
-    if not task.space.layout.group_sizes:
-        return (low[feature] <= value) & (value <= high[feature])
-    if not cut:
-        return categories[column]
-    number = jnp.minimum(feature, cut - 1)
-    within = (low[number] <= value) & (value <= high[number])
-    return jnp.where(feature < cut, within, categories[jnp.maximum(column - cut, 0)])
-
-
 def _prune(x: Array, feature: Array, task: _Task) -> Array:
     """Takes back one feature's change, wholly or in part, where the panel stays convinced.
 
@@ -179,7 +159,7 @@ def _prune(x: Array, feature: Array, task: _Task) -> Array:
     """
     panel, edits = task.panel, task.edits
     layout = task.space.layout
-    own = _owned_columns(layout)[feature][:, None]
+    own = owned_columns(layout)[feature][:, None]
     before = _shares(_all_leads(panel, _first_layer(panel, x), task.target), task)
     split = jnp.any(before < 1.0, axis=0)
     cost = jnp.sum(jnp.abs(x - task.row), axis=0)
@@ -247,9 +227,3 @@ def _consent(shares: Array) -> Array:
 
 def _n_features(layout: Layout) -> int:
     return layout.n_continuous + layout.n_categorical
-
-
-def _owned_columns(layout: Layout) -> Array:
-    """Which encoded columns are a feature's, float32 `[features, width]`."""
-    sizes = (1,) * layout.n_continuous + tuple(layout.group_sizes)
-    return jnp.asarray(np.repeat(np.eye(len(sizes), dtype=np.float32), sizes, axis=1))

@@ -8,7 +8,8 @@ import numpy as np
 from rocourse.errors import ConfigError
 from rocourse.models import Shift, Trainer, TrainingRows, class_scores, shift_rows
 from rocourse.networks import Predictor
-from rocourse.recourse.panel._edits import Edits, Panel
+from rocourse.recourse.panel._edits import Panel
+from rocourse.recourse.search import Edits
 from rocourse.schema import Layout, Rows, one_hot
 
 # A member that finds less than this share of a class is no judge of it: it calls (nearly) all rows

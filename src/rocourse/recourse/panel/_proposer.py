@@ -9,7 +9,7 @@ from rocourse.errors import ConfigError
 from rocourse.models import Shift, TrainingRows
 from rocourse.options import Span, either, instance, many, number, option, share, whole
 from rocourse.recourse._proposer import Context, Fitting, Proposer, State
-from rocourse.recourse.panel._edits import Edits, Panel, panel_recourses
+from rocourse.recourse.panel._edits import Panel, panel_recourses
 from rocourse.recourse.panel._members import (
     Layers,
     exact_panel,
@@ -18,6 +18,7 @@ from rocourse.recourse.panel._members import (
     own_committee,
     train_members,
 )
+from rocourse.recourse.search import Edits
 from rocourse.schema import Rows
 
 

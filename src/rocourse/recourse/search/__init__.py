@@ -9,6 +9,7 @@ from rocourse.recourse.search._blocks import (
     traced,
 )
 from rocourse.recourse.search._candidate import Candidate, better, no_candidate
+from rocourse.recourse.search._edits import Edits, allowed_edit, owned_columns
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
 from rocourse.recourse.search._log_odds import (
     LEAST_PROBABILITY,
@@ -24,9 +25,11 @@ __all__ = [
     "LANES",
     "LEAST_PROBABILITY",
     "Candidate",
+    "Edits",
     "Network",
     "Query",
     "Space",
+    "allowed_edit",
     "better",
     "fill_lanes",
     "group_members",
@@ -37,6 +40,7 @@ __all__ = [
     "log_odds_of",
     "log_odds_slope",
     "no_candidate",
+    "owned_columns",
     "project",
     "propose_in_blocks",
     "settings_of",

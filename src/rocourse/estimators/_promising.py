@@ -1,0 +1,68 @@
+"""What a fitted estimator says about the next model: chances, and promises at other shares."""
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rocourse.errors import DataError
+from rocourse.recourse import Pledge, Proposer, State
+from rocourse.schema import Recourse, Schema
+
+
+class Promising:
+    """The part of an estimator that looks ahead."""
+
+    classes_: np.ndarray
+    schema_: Schema
+    proposer: Proposer
+    proposer_: Proposer
+    state_: State
+    _advisor: Any
+
+    def robustness(self, recourse: Recourse) -> np.ndarray | None:
+        """The chance of each attempt to be honoured by the next model, float64 `[n]`.
+
+        As a method that promises estimates it; else the share of the model's witnesses that
+        honour it; None without either.
+        """
+        check_is_fitted(self)
+        target = np.searchsorted(self.classes_, recourse.desired)
+        told: np.ndarray | None = self._advisor.robustness(recourse.attempts, target)
+        return told
+
+    def pledge(self, desired: Any = None) -> Pledge | None:
+        """What is promised to those who want a class; None by methods that promise nothing.
+
+        Args:
+            desired: The class; None: the favourable one.
+        """
+        check_is_fitted(self)
+        assert self.schema_.target is not None
+        wanted = self.schema_.target.favourable if desired is None else desired
+        known = self.classes_.tolist()
+        if wanted not in known:
+            raise DataError(
+                f"The desired class must be one of {known}: got {wanted!r}; ask for a class that "
+                "the model was trained on."
+            )
+        return self.proposer_.pledge(self.state_, known.index(wanted))
+
+    def promising(self, kept: float) -> Self:
+        """A copy that promises another share of its promises to be kept, without fitting again.
+
+        Shares nearer to one need more witnesses than a model of a lower share was fitted with:
+        nothing is promised then.
+
+        Args:
+            kept: The share.
+        """
+        check_is_fitted(self)
+        twin = copy(self)
+        twin.__dict__.pop("_advisor", None)
+        twin.proposer, twin.proposer_ = (
+            part(kept=kept) for part in (self.proposer, self.proposer_)
+        )
+        twin.state_ = twin.proposer_.recalibrated(self.state_)
+        return twin

@@ -1,0 +1,81 @@
+"""What promises are worth: how many are made, how many of them others keep, against no change."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rocourse.evaluation._common_judges import Judge
+from rocourse.evaluation._metrics import honoured, mean
+from rocourse.evaluation._model import Model, favourable_class
+from rocourse.evaluation._scores import select_rows
+from rocourse.schema import Recourse
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseScores:
+    """What became of promises to refused rows; shares are None without any rows.
+
+    Attributes:
+        refused: Rows that the model refuses.
+        promised: To how many of them a recourse is promised (`found`).
+        advised: To how many of them there is advice, promised or not.
+        kept: The share of promises that each judge keeps.
+        unchanged: The share of the same people whom each judge grants the class without a change.
+        kept_advised: As `kept`, of all advice.
+        proximity: Mean cost of promises.
+        advised_proximity: Mean cost of all advice.
+        estimate: The mean chance to be kept that the method gave for its promises.
+    """
+
+    refused: int
+    promised: int
+    advised: int
+    kept: Mapping[str, float | None]
+    unchanged: Mapping[str, float | None]
+    kept_advised: Mapping[str, float | None]
+    proximity: float | None
+    advised_proximity: float | None
+    estimate: float | None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the refused who are promised something."""
+        return self.promised / self.refused if self.refused else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return asdict(self)
+
+
+def score_promises(model: Model, rows: pd.DataFrame, judges: Mapping[str, Judge]) -> PromiseScores:
+    """Asks for recourse for the rows that a model refuses, and judges for their verdicts.
+
+    Args:
+        model: Who promises.
+        rows: Rows without their labels.
+        judges: Whose verdicts count, by name.
+    """
+    favourable = favourable_class(model)
+    recourse = model.recourse(rows, desired=favourable)
+    refused = select_rows(recourse, favourable)["adverse"]
+    promises = recourse[np.flatnonzero(refused & (recourse.status == "found"))]
+    advice = recourse[np.flatnonzero(refused & recourse.advised)]
+    return PromiseScores(
+        refused=int(refused.sum()),
+        promised=len(promises),
+        advised=len(advice),
+        kept={name: _granted(promises, promises.attempted(), j) for name, j in judges.items()},
+        unchanged={name: _granted(promises, promises.original, j) for name, j in judges.items()},
+        kept_advised={name: _granted(advice, advice.attempted(), j) for name, j in judges.items()},
+        proximity=mean(promises.proximity),
+        advised_proximity=mean(advice.proximity),
+        estimate=None if promises.robustness is None else mean(promises.robustness),
+    )
+
+
+def _granted(promises: Recourse, rows: pd.DataFrame, judge: Judge) -> float | None:
+    """The share of rows to which a judge gives the promised class."""
+    return mean(honoured(promises, judge.predict(rows))) if len(promises) else None

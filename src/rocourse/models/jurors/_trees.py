@@ -1,0 +1,136 @@
+"""Boosted trees as arrays: trained by scikit-learn, asked by compiled code."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+Numbers = Array | np.ndarray
+
+_ROUNDS = 40
+_LEARNING_RATE = 0.15
+# As many as a byte has bits: see `Trees`.
+_LEAVES = 8
+_DEPTH = 4
+# Greater than every value: the threshold of nodes that do not exist.
+_NOWHERE = np.finfo(np.float32).max
+# A leaf of fewer rows says nothing; of few rows, the trees have to make do with less.
+_LEAF_ROWS = 20
+
+
+class Trees(NamedTuple):
+    """Ensembles of trees side by side, each of at most eight leaves, in their order.
+
+    A tree is asked without walking through it: every inner node that sends a row to the right
+    rules out the leaves on its left, and the first leaf that is left is the row's. All nodes are
+    looked at together, which is far faster here than following a path.
+    """
+
+    column: Numbers
+    """The encoded column that a node looks at, `[ensembles, rounds, logits, nodes]`."""
+    threshold: Numbers
+    """Greater values go to the right; of nodes that do not exist, none are."""
+    stays: Numbers
+    """The leaves that are still possible for a row that goes to the right, as bits."""
+    value: Numbers
+    """`[ensembles, rounds, logits, leaves]`."""
+    baseline: Numbers
+    """`[ensembles, logits]`: one logit for two classes, else one a class."""
+
+
+def train_trees(
+    x: list[np.ndarray], labels: list[np.ndarray], n_classes: int, *, seed: int
+) -> Trees:
+    """An ensemble for each set of rows; arguments as of `train_networks`."""
+    parts = []
+    for i, (rows, classes) in enumerate(zip(x, labels, strict=True)):
+        boosting = HistGradientBoostingClassifier(
+            max_iter=_ROUNDS,
+            learning_rate=_LEARNING_RATE,
+            max_leaf_nodes=_LEAVES,
+            max_depth=_DEPTH,
+            min_samples_leaf=max(2, min(_LEAF_ROWS, len(rows) // 20)),
+            early_stopping=False,
+            random_state=seed + i,
+        )
+        parts.append(_arrays(boosting.fit(rows, classes), n_classes))
+    return Trees(*(np.stack(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def tree_scores(trees: Trees, x: Array) -> Array:
+    """The score of each class for encoded rows as columns `[width, n]`: `[ensembles, classes, n]`.
+
+    Scores are log-odds: of two classes the first one's is zero.
+    """
+    n = x.shape[1]
+    shape = trees.column.shape
+    column, threshold, stays = (jnp.asarray(array).reshape(-1, 1) for array in trees[:3])
+    right = x[column[:, 0]] > threshold
+    possible = jnp.where(right, stays, jnp.uint8(255)).reshape(-1, shape[-1], n)
+    left = possible[:, 0]
+    for node in range(1, shape[-1]):
+        left = left & possible[:, node]
+    first = left & (~left + jnp.uint8(1))
+    values = jnp.asarray(trees.value).reshape(-1, _LEAVES)
+    told = jnp.zeros(first.shape, jnp.float32)
+    for leaf in range(_LEAVES):
+        told = told + jnp.where(first == jnp.uint8(1 << leaf), values[:, leaf, None], 0.0)
+    sums = told.reshape(*shape[:3], n).sum(axis=1)
+    logits = sums + jnp.asarray(trees.baseline)[:, :, None]
+    if logits.shape[1] == 1:
+        logits = jnp.concatenate([jnp.zeros_like(logits), logits], axis=1)
+    return logits
+
+
+def _arrays(boosting: HistGradientBoostingClassifier, n_classes: int) -> tuple[np.ndarray, ...]:
+    """The nodes of a fitted ensemble, padded to one number of nodes.
+
+    scikit-learn has no public view of them; a test compares every answer with `predict_proba`.
+    """
+    fitted: Any = boosting
+    n_logits = 1 if n_classes == 2 else n_classes
+    shape = (_ROUNDS, n_logits, _LEAVES - 1)
+    column, threshold = np.zeros(shape, np.int32), np.full(shape, _NOWHERE, np.float32)
+    stays = np.full(shape, 255, np.uint8)
+    value = np.zeros((_ROUNDS, n_logits, _LEAVES), np.float32)
+    for i, trees in enumerate(fitted._predictors):
+        for k, tree in enumerate(trees):
+            nodes = tree.nodes
+            inner, leaves, lost = _in_order(nodes)
+            column[i, k, : len(inner)] = nodes["feature_idx"][inner]
+            # Values are float32: the greatest of them that is not above the threshold.
+            threshold[i, k, : len(inner)] = _at_most(nodes["num_threshold"][inner])
+            stays[i, k, : len(inner)] = [255 - bits for bits in lost]
+            value[i, k, : len(leaves)] = nodes["value"][leaves]
+    baseline = np.asarray(fitted._baseline_prediction, np.float32).reshape(-1)
+    return column, threshold, stays, value, baseline
+
+
+def _in_order(nodes: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+    """Inner nodes, leaves from left to right, and the leaves on each inner node's left as bits."""
+    inner: list[int] = []
+    leaves: list[int] = []
+    lost: list[int] = []
+
+    def visit(node: int) -> None:
+        if nodes["is_leaf"][node]:
+            leaves.append(node)
+            return
+        place, start = len(inner), len(leaves)
+        inner.append(node)
+        lost.append(0)
+        visit(nodes["left"][node])
+        lost[place] = sum(1 << leaf for leaf in range(start, len(leaves)))
+        visit(nodes["right"][node])
+
+    visit(0)
+    return inner, leaves, lost
+
+
+def _at_most(thresholds: np.ndarray) -> np.ndarray:
+    rounded = thresholds.astype(np.float32)
+    return np.where(
+        rounded > thresholds, np.nextafter(rounded, np.float32(-np.inf)), rounded
+    ).astype(np.float32)

@@ -1,0 +1,73 @@
+"""The values that are asked for: those that training rows have, as amounts that people use."""
+
+import numpy as np
+
+from rocourse.recourse.jury._search import Grid
+from rocourse.recourse.search import Edits
+from rocourse.schema import Rows, Schema
+
+# Numbers that edits choose from, as quantiles of the training rows.
+_QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.99)
+# A range has at least so many amounts.
+_AMOUNTS = 50
+# Categories of fewer rows are not asked for: what a model has learned of them is chance.
+_LEAST_ROWS = 5
+# Encoded values are float32: an amount need not be one to the last digit.
+_ROUNDING = 1e-3
+
+
+def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tuple[Edits, Grid]:
+    """The edits of numbers and categories, and the amounts that numbers stop at.
+
+    Numbers stay between the first and the 99th percentile of training rows. Categories are asked
+    for that are not too rare.
+
+    Args:
+        rows: Training rows.
+        schema: Theirs.
+        min_category_share: The least share of the rows that a category must have.
+    """
+    layout = schema.layout
+    low, high = np.quantile(rows.continuous, (_QUANTILES[0], _QUANTILES[-1]), axis=0)
+    steps, firsts = np.ones(len(low)), np.zeros(len(low))
+    edits: list[tuple[int, int, float]] = []
+    for i, feature in enumerate(schema.continuous):
+        amount = _amount((high[i] - low[i]) * feature.span, whole=feature.integer)
+        steps[i] = amount / feature.span
+        firsts[i] = (np.ceil(feature.low / amount) * amount - feature.low) / feature.span
+        quantiles = np.quantile(rows.continuous[:, i], _QUANTILES)
+        places = (np.array([low[i], high[i]]) - firsts[i]) / steps[i]
+        within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
+        if within[0] > within[1]:
+            # No amount lies between the percentiles, which are next to each other.
+            continue
+        amounts = firsts[i] + steps[i] * np.clip(
+            np.round((quantiles - firsts[i]) / steps[i]), *within
+        )
+        edits += [(i, i, float(value)) for value in np.unique(amounts.astype(np.float32))]
+    for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
+        counts = np.bincount(codes, minlength=group.stop - group.start)
+        # The most frequent one can be asked for, however many there are.
+        least = min(max(_LEAST_ROWS, min_category_share * len(rows)), counts.max())
+        usual = np.flatnonzero(counts >= least)
+        edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
+    # A table whose columns have one value each leaves nothing to edit but the first of them.
+    features, columns, values = zip(*(edits or [(0, 0, 0.0)]), strict=True)
+    made = Edits(
+        np.asarray(features, np.int32),
+        np.asarray(columns, np.int32),
+        np.asarray(values, np.float32),
+        (low - _ROUNDING * steps).astype(np.float32),
+        (high + _ROUNDING * steps).astype(np.float32),
+    )
+    return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
+
+
+def _amount(spread: float, *, whole: bool) -> float:
+    """The greatest of 1, 5, 10, 50, ... and of 0.5, 0.1, ... that a range has many of."""
+    finest = spread / _AMOUNTS
+    if not finest > 0.0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(finest))
+    amount = 5.0 * power if finest >= 5.0 * power else power
+    return max(amount, 1.0) if whole else float(amount)
