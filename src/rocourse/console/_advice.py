@@ -19,7 +19,7 @@ class AdviceSummary:
     """
 
     def __init__(self, shown: int) -> None:
-        self.counts = {"found": 0, "not_found": 0, "not_needed": 0}
+        self.counts = {"found": 0, "found_unsure": 0, "not_found": 0, "not_needed": 0}
         self._shown = shown
         self._words: list[str | Text] = []
 
@@ -40,6 +40,11 @@ class AdviceSummary:
             *([f"… and {more} more"] if more > 0 else []),
             f"Advice found for {found} rows, not found for {self.counts['not_found']}, not needed "
             f"for {self.counts['not_needed']}.",
+            *(
+                [f"Valid today but not promised for {unsure} rows more."]
+                if (unsure := self.counts["found_unsure"])
+                else []
+            ),
         ]
 
 

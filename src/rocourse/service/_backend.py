@@ -188,7 +188,6 @@ class Backend:
         advice = decision.advice
         if self.ledger is None or advice is None or not advice.found:
             return None
-        share = None if advice.honoured is None else advice.honoured / decider.witnesses
         return NewPromise(
             id=new_id(),
             subject=subject,
@@ -199,7 +198,7 @@ class Backend:
             desired=decider.favourable,
             probability_before=decision.probability,
             probability_after=advice.probability,
-            robustness=share,
+            robustness=advice.robustness,
             issued_at=now,
             expires_at=now + self.settings.valid_for,
         )
@@ -249,7 +248,7 @@ def _document(
         "recourse": None
         if advice is None
         else {
-            "status": "found" if advice.found else "not_found",
+            "status": advice.status,
             "id": promise.id if promise else None,
             "issued_at": iso(promise.issued_at) if promise else None,
             "expires_at": iso(promise.expires_at) if promise else None,
@@ -258,14 +257,16 @@ def _document(
             "changes": advice.changes,
             "row": advice.row,
             "robustness": None
-            if advice.honoured is None
-            else {
-                "witnesses": decider.witnesses,
-                "honoured": advice.honoured,
-                "share": advice.honoured / decider.witnesses,
-            },
+            if advice.robustness is None
+            else _robustness(advice.robustness, decider.witnesses),
         },
     }
+
+
+def _robustness(share: float, witnesses: int) -> dict[str, Any]:
+    """Of a method that promises, its own estimate; else of so many witnesses."""
+    counted = {"witnesses": witnesses, "honoured": round(share * witnesses)}
+    return {**(counted if witnesses else dict.fromkeys(counted)), "share": share}
 
 
 def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:

@@ -48,20 +48,26 @@ class Advice:
     """What a row must change to be given the favourable class.
 
     Attributes:
-        found: Whether the changed row is given the favourable class.
+        status: Whether the changed row is given the favourable class (`found`), is so without a
+            promise that the next model does as well (`found_unsure`), or is not (`not_found`).
         probability: Of the favourable class after the change.
         cost: L1 distance in the encoded space.
-        changes: Each with feature, from, to and text; empty unless found.
+        changes: Each with feature, from, to and text; empty if nothing was found.
         row: The whole row after the change.
-        honoured: How many witnesses would honour it; None without witnesses.
+        robustness: The estimated chance that the next model honours it, if there is an idea.
     """
 
-    found: bool
+    status: str
     probability: float
     cost: float
     changes: list[dict[str, Any]]
     row: dict[str, Any]
-    honoured: int | None
+    robustness: float | None
+
+    @property
+    def found(self) -> bool:
+        """Whether it can be promised."""
+        return self.status == "found"
 
 
 class Decider:
@@ -142,7 +148,6 @@ class Decider:
         )
 
     def _advice(self, row: Row, record: dict[str, Any]) -> Advice:
-        share = record["robustness"]
         changes = [
             {
                 "feature": name,
@@ -155,12 +160,12 @@ class Decider:
             for name in [change["feature"]]
         ]
         return Advice(
-            found=record["status"] == "found",
+            status=record["status"],
             probability=record["probability"],
             cost=record["proximity"],
             changes=changes,
             row={**row, **{change["feature"]: change["to"] for change in changes}},
-            honoured=None if share is None else round(share * self.witnesses),
+            robustness=record["robustness"],
         )
 
 

@@ -60,18 +60,22 @@ class Change(BaseModel):
 
 
 class Robustness(BaseModel):
-    """How many models of shifted training rows would honour a recourse."""
+    """How likely the next model is to honour a recourse."""
 
-    witnesses: int
-    honoured: int
+    witnesses: int | None = Field(
+        description="Models of shifted training rows; null where the method gives an estimate."
+    )
+    honoured: int | None = Field(description="How many of them would honour it.")
     share: Share
 
 
 class RecourseAnswer(BaseModel):
     """What to change to be given the favourable class."""
 
-    status: Literal["found", "not_found"]
-    id: str | None = Field(description="Of the promise; null without a ledger or if not found.")
+    status: Literal["found", "found_unsure", "not_found"] = Field(
+        description="found: promised; found_unsure: valid today, and not promised."
+    )
+    id: str | None = Field(description="Of the promise; null without a ledger or a promise.")
     issued_at: datetime | None
     expires_at: datetime | None
     probability: Share = Field(description="Of the favourable class after the change.")

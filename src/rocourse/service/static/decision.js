@@ -79,6 +79,21 @@ function foundRecourse(model, before, recourse) {
   ];
 }
 
+function unsureRecourse(model, before, recourse) {
+  return [
+    h("h3", {}, "What would be approved today"),
+    changeList(recourse.changes),
+    h(
+      "p",
+      {},
+      "With that, today's model would approve. Whether the next one does is not sure: ",
+      recourse.robustness ? `the estimated chance is ${percent(recourse.robustness.share)}. ` : "",
+      "Nothing was promised.",
+    ),
+    comparison(model.features, before.row, recourse.row),
+  ];
+}
+
 function notFound() {
   return [
     h("h3", {}, "No recourse was found"),
@@ -93,6 +108,8 @@ function notFound() {
 
 function summary(decision) {
   if (decision.favourable) return "Approved.";
+  if (decision.recourse?.status === "found_unsure")
+    return "Refused. What would be approved today was found, and not promised.";
   if (decision.recourse?.status !== "found") return "Refused. No recourse was found.";
   const changes = count(decision.recourse.changes.length, "change");
   return `Refused. A recourse was found, with ${changes}.`;
@@ -106,7 +123,9 @@ function card(model, row, decision) {
       ? []
       : decision.recourse.status === "found"
         ? foundRecourse(model, before, decision.recourse)
-        : notFound();
+        : decision.recourse.status === "found_unsure"
+          ? unsureRecourse(model, before, decision.recourse)
+          : notFound();
   return h(
     "section",
     { class: "card", "aria-labelledby": "verdict" },

@@ -1,7 +1,7 @@
 // What a recourse asks for: the row before and after, and how far it can be relied on.
 
 import { announce, choice, h, svg, table } from "./dom.js";
-import { number, valueText } from "./format.js";
+import { number, percent, valueText } from "./format.js";
 
 const MOST_SEGMENTS = 24;
 
@@ -73,7 +73,11 @@ function segments(honoured, witnesses) {
 }
 
 /** How many models of shifted data would honour the recourse, in words and as a bar. */
-export function robustness({ witnesses, honoured }) {
+export function robustness({ witnesses, honoured, share }) {
+  if (witnesses === null) {
+    const estimate = `The chance that the next model honours this is estimated at ${percent(share)}.`;
+    return h("div", { class: "robustness" }, h("p", {}, estimate));
+  }
   const words = `${honoured} of ${witnesses} models of shifted data would honour this.`;
   const bar = svg(
     "svg",
