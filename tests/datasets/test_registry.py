@@ -44,6 +44,7 @@ def test_public_names():
         "fetch",
         "list_datasets",
         "load",
+        "load_local",
         "simulate_covariate_shift",
         "simulate_label_shift",
     }
@@ -146,14 +147,14 @@ def test_actionable_german_credit():
     features = {
         feature.name: feature for feature in load("german_credit").actionable_schema.features
     }
-    assert features["Age"].direction == "up"
+    assert features["Age"].immutable
     assert features["Number people"].immutable
     assert not features["Duration"].immutable and features["Duration"].direction is None
 
 
 def test_actionable_student():
     features = {feature.name: feature for feature in load("student").actionable_schema.features}
-    assert features["age"].direction == "up"
+    assert features["age"].immutable
     assert all(features[name].immutable for name in ("Mjob", "Fjob", "Medu", "Fedu"))
     grade = features["G2"]
     assert grade.direction == "up"

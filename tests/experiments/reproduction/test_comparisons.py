@@ -99,6 +99,8 @@ def test_our_own_comparisons_are_done_when_they_are_named():
         "table-methods",
         "table-tuning",
         "table-choices",
+        "table-promises",
+        "table-judges",
     }
 
 

@@ -15,6 +15,31 @@ QUICK = SCALES["quick"]
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")
 
 
+def _promises(job, draw):
+    """What promises at each level came to."""
+
+    def scores():
+        judges = [f"{kind} next" for kind in ("own", "network", "boosting", "logistic")]
+        shares = ("kept", "unchanged", "kept_advised")
+        return {
+            "refused": 9,
+            "promised": 6,
+            "advised": 8,
+            **{share: {judge: draw() for judge in (*judges, "alone")} for share in shares},
+            **{cost: 9 * draw() for cost in ("proximity", "advised_proximity")},
+            "estimate": draw(),
+        }
+
+    levels = [f"{level:g}" for level in job.inputs["levels"]] or ["none"]
+    return {
+        "seed": job.inputs["seed"],
+        "accuracy": draw(),
+        "plain_accuracy": draw(),
+        "levels": {level: scores() for level in levels},
+        "oracle": scores(),
+    }
+
+
 def made_up(job):
     """A result of the right form."""
     draw = random.Random(job.digest).random
@@ -48,6 +73,8 @@ def made_up(job):
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
+    if job.kind == "promises":
+        return _promises(job, draw)
     others = [name for name in job.inputs["subsets"] if name != job.inputs["subset"]]
     measures = ("validity", "robust_validity", "unchanged_validity", "inliers", "usual")
     sizes = ("proximity", "features_changed", "neighbour_distance")
