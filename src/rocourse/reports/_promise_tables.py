@@ -107,7 +107,7 @@ def promise_parts(lines: Sequence[PromiseLine], levels: Sequence[float]) -> list
         ("cost", ("ours", "oracle")),
     )
     picture = Picture(
-        "fig-promises",
+        "table-promises",
         "Promises, stated and kept",
         partial(_draw, lines, levels),
         description="The share of promises that retrained models keep, by the share stated.",
@@ -192,7 +192,7 @@ def _draw(lines: Sequence[PromiseLine], levels: Sequence[float], theme: Theme) -
                     label=data_title(line.dataset),
                 )
         dress(axes, theme, title=title, xlabel="stated", share=False)
-        if axes.has_data():
+        if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False, fontsize="small")
     panels[0].set_ylabel("kept")
     return figure
