@@ -47,14 +47,7 @@ from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED
-from rocourse.recourse import (
-    Advisor,
-    Context,
-    Fitting,
-    GeneratorProposer,
-    Proposer,
-    State,
-)
+from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
 from rocourse.schema import OutOfRange, Recourse, Schema
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()

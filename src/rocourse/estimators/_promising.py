@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rocourse.errors import DataError
 from rocourse.recourse import Pledge, Proposer, State
 from rocourse.schema import Recourse, Schema
 
@@ -41,13 +40,8 @@ class Promising:
         check_is_fitted(self)
         assert self.schema_.target is not None
         wanted = self.schema_.target.favourable if desired is None else desired
-        known = self.classes_.tolist()
-        if wanted not in known:
-            raise DataError(
-                f"The desired class must be one of {known}: got {wanted!r}; ask for a class that "
-                "the model was trained on."
-            )
-        return self.proposer_.pledge(self.state_, known.index(wanted))
+        (target,) = self._advisor.targets(wanted, np.zeros(1, int)).tolist()
+        return self.proposer_.pledge(self.state_, target)
 
     def promising(self, kept: float) -> Self:
         """A copy that promises another share of its promises to be kept, without fitting again.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,27 @@ class PromiseScores:
         return asdict(self)
 
 
+class Asked(NamedTuple):
+    """What a model tells those whom it refuses."""
+
+    refused: int
+    promises: Recourse
+    advice: Recourse
+    """Promised or not."""
+
+
+def ask(model: Model, rows: pd.DataFrame) -> Asked:
+    """Asks for recourse for the rows that a model refuses."""
+    favourable = favourable_class(model)
+    recourse = model.recourse(rows, desired=favourable)
+    refused = select_rows(recourse, favourable)["adverse"]
+    return Asked(
+        int(refused.sum()),
+        recourse[np.flatnonzero(refused & (recourse.status == "found"))],
+        recourse[np.flatnonzero(refused & recourse.advised)],
+    )
+
+
 def score_promises(model: Model, rows: pd.DataFrame, judges: Mapping[str, Judge]) -> PromiseScores:
     """Asks for recourse for the rows that a model refuses, and judges for their verdicts.
 
@@ -58,24 +79,20 @@ def score_promises(model: Model, rows: pd.DataFrame, judges: Mapping[str, Judge]
         rows: Rows without their labels.
         judges: Whose verdicts count, by name.
     """
-    favourable = favourable_class(model)
-    recourse = model.recourse(rows, desired=favourable)
-    refused = select_rows(recourse, favourable)["adverse"]
-    promises = recourse[np.flatnonzero(refused & (recourse.status == "found"))]
-    advice = recourse[np.flatnonzero(refused & recourse.advised)]
+    refused, promises, advice = ask(model, rows)
     return PromiseScores(
-        refused=int(refused.sum()),
+        refused=refused,
         promised=len(promises),
         advised=len(advice),
-        kept={name: _granted(promises, promises.attempted(), j) for name, j in judges.items()},
-        unchanged={name: _granted(promises, promises.original, j) for name, j in judges.items()},
-        kept_advised={name: _granted(advice, advice.attempted(), j) for name, j in judges.items()},
+        kept={name: granted(promises, promises.attempted(), j) for name, j in judges.items()},
+        unchanged={name: granted(promises, promises.original, j) for name, j in judges.items()},
+        kept_advised={name: granted(advice, advice.attempted(), j) for name, j in judges.items()},
         proximity=mean(promises.proximity),
         advised_proximity=mean(advice.proximity),
         estimate=None if promises.robustness is None else mean(promises.robustness),
     )
 
 
-def _granted(promises: Recourse, rows: pd.DataFrame, judge: Judge) -> float | None:
+def granted(promises: Recourse, rows: pd.DataFrame, judge: Judge) -> float | None:
     """The share of rows to which a judge gives the promised class."""
     return mean(honoured(promises, judge.predict(rows))) if len(promises) else None

@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from rocourse.errors import ConfigError
 from rocourse.evaluation._aggregate import Aggregate
 from rocourse.evaluation._common_judges import FitJudge
-from rocourse.evaluation._metrics import accuracy, honoured, mean
-from rocourse.evaluation._model import Model, favourable_class, predicted_labels
+from rocourse.evaluation._metrics import accuracy, mean
+from rocourse.evaluation._model import Model, predicted_labels
+from rocourse.evaluation._promises import ask, granted
 from rocourse.evaluation._protocol import fit_seed, split
-from rocourse.evaluation._scores import select_rows
 from rocourse.schema import Recourse
 
 M = TypeVar("M", bound=Model)
@@ -152,18 +151,16 @@ def _transition(
     alone: Model,
     others: Mapping[str, Any],
 ) -> Transition:
-    rows, favourable = test.drop(columns=target), favourable_class(model)
-    recourse = model.recourse(rows, desired=favourable)
-    refused = select_rows(recourse, favourable)["adverse"]
-    promises = recourse[np.flatnonzero(refused & (recourse.status == "found"))]
+    rows = test.drop(columns=target)
+    refused, promises, _ = ask(model, rows)
     return Transition(
         period=period,
         following=following,
-        refused=int(refused.sum()),
+        refused=refused,
         promised=len(promises),
         kept=_kept(promises, retrained),
         kept_alone=_kept(promises, alone),
-        unchanged=_granted(promises, promises.original, retrained),
+        unchanged=granted(promises, promises.original, retrained),
         judged={name: _kept(promises, judge) for name, judge in others.items()},
         proximity=mean(promises.proximity),
         accuracy=accuracy(test[target], predicted_labels(model, rows)),
@@ -171,9 +168,4 @@ def _transition(
 
 
 def _kept(promises: Recourse, judge: Any) -> float | None:
-    return _granted(promises, promises.attempted(), judge)
-
-
-def _granted(promises: Recourse, rows: pd.DataFrame, judge: Any) -> float | None:
-    """The share of rows to which a judge gives the promised class."""
-    return mean(honoured(promises, judge.predict(rows))) if len(promises) else None
+    return granted(promises, promises.attempted(), judge)

@@ -115,7 +115,7 @@ class Advisor:
         rows = schema.encode(frame, out_of_range=out_of_range)
         frame = frame[list(schema.names)]
         predicted = np.argmax(self.context.predict(rows), axis=1)
-        target = self._targets(desired, predicted)
+        target = self.targets(desired, predicted)
         proposed = self.propose(rows, target)
         needed = target != predicted
         attempts = schema.settle(frame, rows, _where(needed, proposed, rows))
@@ -231,7 +231,7 @@ class Advisor:
         rows = self._stacked(codes)
         before = self.context.predict(rows)
         predicted = before.argmax(axis=1)
-        target = self._targets(desired, predicted)
+        target = self.targets(desired, predicted)
         proposed: list[RowCodes | None] = [None] * len(codes)
         needy = np.flatnonzero(target != predicted)
         if len(needy):
@@ -264,7 +264,7 @@ class Advisor:
         target = np.array([look.target for look in looks], np.int32)
         return self._chances(self._stacked(rows), self._stacked(attempts), target)
 
-    def _targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
+    def targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
         """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""
         if desired is None:
             if len(self.classes) == 2:
@@ -286,7 +286,7 @@ class Advisor:
         return {label: index for index, label in enumerate(self._labels)}
 
     def _wanted(self, desired: Any) -> int | None:
-        """The class index that one row is asked for; None where that is for `_targets` to say."""
+        """The class index that one row is asked for; None where that is for `targets` to say."""
         if desired is None and len(self._labels) == 2:
             return _OTHER_OF_TWO
         if desired is None:

@@ -63,10 +63,18 @@ def _coverage(scores: Mapping[str, Any]) -> float | None:
 
 def _over_seeds(line: PromiseLine, level: str, read: Read) -> Aggregate:
     """Over seeds, of the mean over transitions."""
+
+    def value(record: Mapping[str, Any]) -> float | None:
+        scores = record["oracle"] if level == "oracle" else record["levels"].get(level)
+        return None if scores is None else read(scores)
+
+    return _mean(line, value)
+
+
+def _mean(line: PromiseLine, read: Read) -> Aggregate:
     by_seed: dict[int, list[float]] = {}
     for record in line.records:
-        scores = record["oracle"] if level == "oracle" else record["levels"].get(level)
-        value = None if scores is None else read(scores)
+        value = read(record)
         if value is not None:
             by_seed.setdefault(record["seed"], []).append(value)
     return Aggregate.of(sum(values) / len(values) for values in by_seed.values())
@@ -121,17 +129,11 @@ def promise_parts(lines: Sequence[PromiseLine], levels: Sequence[float]) -> list
 
 
 def _accuracy_table(lines: Sequence[PromiseLine]) -> Table:
-    def mean(line: PromiseLine, name: str) -> Aggregate:
-        by_seed: dict[int, list[float]] = {}
-        for record in line.records:
-            by_seed.setdefault(record["seed"], []).append(record[name])
-        return Aggregate.of(sum(values) / len(values) for values in by_seed.values())
-
     rows = tuple(
         (
             f"{data_title(line.dataset)}, {_PROTOCOLS[line.title]}",
-            _told(mean(line, "plain_accuracy")),
-            _told(mean(line, "accuracy")),
+            _told(_mean(line, lambda record: record["plain_accuracy"])),
+            _told(_mean(line, lambda record: record["accuracy"])),
         )
         for line in lines
     )

@@ -199,20 +199,16 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
     tests = pd.concat([parts[name][1] for name in asked], ignore_index=True)
     groups = np.repeat(np.arange(len(known)), list(map(len, known))) if len(known) > 1 else None
 
-    def fitted(method: str, rows: pd.DataFrame, name: str, **options: Any) -> Any:
-        model = METHODS[method](data.schema, random_state=fit_seed(seed, name), **options)
-        ours = method == "rocourse" and rows is train and groups is not None
-        X, y = rows.drop(columns=data.target), rows[data.target]
-        return model.fit(X, y, groups=groups if ours else None)
-
     levels = inputs["levels"] or (None,)
     options = as_parameters(inputs["options"])
     if levels[-1] is not None:
         options["kept"] = levels[-1]
-    fitted_once = fitted(inputs["method"], train, "promises", **options)
-    models = {
-        level: fitted_once if level is None else fitted_once.promising(level) for level in levels
-    }
+    model: Any = METHODS[inputs["method"]](
+        data.schema, random_state=fit_seed(seed, "promises"), **options
+    )
+    # Others than ours learn nothing from groups.
+    model.fit(train.drop(columns=data.target), train[data.target], groups=groups)
+    models = {level: model if level is None else model.promising(level) for level in levels}
     first = models[levels[0]]
     rows = tests.drop(columns=data.target)
     refused = rows[first.predict(rows) != first.schema_.target.favourable]

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-Numbers = Array | np.ndarray
+from rocourse.models.jurors._networks import Numbers
 
 _ROUNDS = 40
 _LEARNING_RATE = 0.15

@@ -18,7 +18,9 @@ from rocourse.recourse.jury._standing import (
     tree_standing,
 )
 from rocourse.recourse.search import (
+    EDIT_PRICE,
     Edits,
+    Numbers,
     Query,
     Space,
     allowed_edit,
@@ -28,9 +30,6 @@ from rocourse.recourse.search import (
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
 from rocourse.schema.constraints import Limits, expand, harden
 
-# Added to the price of an edit: without it the many nearly free edits of numbers would come first
-# and use up the steps.
-_EDIT_PRICE = 0.3
 # The least that an edit has to gain, and to gain for its price, in standard deviations.
 _LEAST_GAIN = 1e-5
 _LEAST_RATE = 0.01
@@ -42,9 +41,6 @@ _RETREATS = (0.75, 0.5, 0.5, 0.25)
 _PRUNING_ROUNDS = 2
 # Sureness that rounding takes away is not missed.
 _ROUNDING = 1e-4
-
-
-Numbers = Array | np.ndarray
 
 
 class Grid(NamedTuple):
@@ -154,7 +150,7 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
         moved = jnp.abs(value - task.row[column])
         # Another category is two columns away from the row's own.
         cost = jnp.where(feature < task.space.layout.n_continuous, moved, 2.0 * moved)
-        price = jnp.maximum(cost - prices[feature], 0.0) + _EDIT_PRICE
+        price = jnp.maximum(cost - prices[feature], 0.0) + EDIT_PRICE
         usable = allowed_edit(edit, task.limits, task.space.layout)
         usable = usable & (jnp.abs(value - x[column]) >= NEGLIGIBLE_CHANGE)
         return jnp.where(usable, gained / price, -jnp.inf), gained, price

@@ -3,13 +3,10 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from rocourse.models.jurors import Jurors, lead, scores_of_hidden, tree_scores
-from rocourse.networks import LEAK
-
-Numbers = Array | np.ndarray
+from rocourse.recourse.search import Numbers, committee_scores
 
 # Jurors that agree to the last digit are no surer than this: the deviation of log-odds.
 _LEAST_DEVIATION = 0.15
@@ -84,14 +81,8 @@ def standing(jury: Jury, x: Array, target: Array) -> Array:
 
 
 def _model_lead(jury: Jury, first: Array, target: Array) -> Array:
-    activity = first + jury.biases[0][:, :, None]
-    for weight, bias in zip(jury.weights[1:], jury.biases[1:], strict=True):
-        activity = jnp.maximum(activity, LEAK * activity)
-        activity = jnp.einsum("moi,min->mon", weight, activity) + bias[:, :, None]
-    scores = jnp.mean(activity, axis=0, keepdims=True)
-    if scores.shape[1] == 1:
-        scores = jnp.concatenate([jnp.zeros_like(scores), scores], axis=1)
-    return lead(scores, target)[0]
+    first = first + jury.biases[0][:, :, None]
+    return lead(committee_scores(jury.weights, jury.biases, first, 1), target)[0]
 
 
 def _deviation(leads: Array) -> Array:

@@ -3,15 +3,13 @@
 import numpy as np
 
 from rocourse.recourse.jury._search import Grid
-from rocourse.recourse.search import Edits
+from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
 from rocourse.schema import Rows, Schema
 
 # Numbers that edits choose from, as quantiles of the training rows.
 _QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.99)
 # A range has at least so many amounts.
 _AMOUNTS = 50
-# Categories of fewer rows are not asked for: what a model has learned of them is chance.
-_LEAST_ROWS = 5
 # Encoded values are float32: an amount need not be one to the last digit.
 _ROUNDING = 1e-3
 
@@ -27,10 +25,9 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
         schema: Theirs.
         min_category_share: The least share of the rows that a category must have.
     """
-    layout = schema.layout
     low, high = np.quantile(rows.continuous, (_QUANTILES[0], _QUANTILES[-1]), axis=0)
     steps, firsts = np.ones(len(low)), np.zeros(len(low))
-    edits: list[tuple[int, int, float]] = []
+    edits: list[Edit] = []
     for i, feature in enumerate(schema.continuous):
         amount = _amount((high[i] - low[i]) * feature.span, whole=feature.integer)
         steps[i] = amount / feature.span
@@ -45,21 +42,10 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
             np.round((quantiles - firsts[i]) / steps[i]), *within
         )
         edits += [(i, i, float(value)) for value in np.unique(amounts.astype(np.float32))]
-    for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
-        counts = np.bincount(codes, minlength=group.stop - group.start)
-        # The most frequent one can be asked for, however many there are.
-        least = min(max(_LEAST_ROWS, min_category_share * len(rows)), counts.max())
-        usual = np.flatnonzero(counts >= least)
-        edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
+    edits += category_edits(rows, schema.layout, min_category_share)
+    slack = _ROUNDING * steps
     # A table whose columns have one value each leaves nothing to edit but the first of them.
-    features, columns, values = zip(*(edits or [(0, 0, 0.0)]), strict=True)
-    made = Edits(
-        np.asarray(features, np.int32),
-        np.asarray(columns, np.int32),
-        np.asarray(values, np.float32),
-        (low - _ROUNDING * steps).astype(np.float32),
-        (high + _ROUNDING * steps).astype(np.float32),
-    )
+    made = made_edits(edits or [(0, 0, 0.0)], low - slack, high + slack)
     return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
 
 

@@ -8,30 +8,27 @@ import numpy as np
 from jax import Array
 
 from rocourse.models import compiled
-from rocourse.networks import LEAK
+from rocourse.models.jurors import lead
 from rocourse.recourse.search import (
+    EDIT_PRICE,
     Edits,
+    Numbers,
     Query,
     Space,
     allowed_edit,
+    committee_scores,
     owned_columns,
     propose_in_blocks,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout, Rows
 from rocourse.schema.constraints import Limits, expand, harden
 
-# Added to the price of an edit: without it the many nearly free edits of numbers would come first
-# and use up the steps.
-_EDIT_PRICE = 0.3
 # How much closer to the panel's margins an edit has to bring a row.
 _LEAST_GAIN = 1e-5
 # How far back towards the row a number is taken when it need not have gone so far.
 _RETREATS = (0.75, 0.5, 0.5, 0.25, 0.25)
 # Undoing one edit may make another one unnecessary.
 _PRUNING_ROUNDS = 2
-
-
-Numbers = Array | np.ndarray
 
 
 class Panel(NamedTuple):
@@ -139,7 +136,7 @@ def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
         first = hidden - parts[feature] + (value * panel.weights[0][:, :, column])[:, :, None]
         gained = _consent(_shares(_all_leads(panel, first, task.target), task))
         price = own @ jnp.abs(edited - task.row) - prices[feature]
-        rate = (gained - gain) / (jnp.maximum(price, 0.0) + _EDIT_PRICE)
+        rate = (gained - gain) / (jnp.maximum(price, 0.0) + EDIT_PRICE)
         allowed = allowed_edit(edit, task.limits, task.space.layout) & (rate > task.min_gain)
         return jnp.where(allowed & (gained > gain + _LEAST_GAIN), rate, -jnp.inf)
 
@@ -198,16 +195,8 @@ def _first_layer(panel: Panel, x: Array) -> Array:
 
 def _all_leads(panel: Panel, first_layer: Array, target: Array) -> Array:
     """By how much the target class leads over the best other one, `[members, n]`."""
-    activity = first_layer
-    for weight, bias in zip(panel.weights[1:], panel.biases[1:], strict=True):
-        activity = jnp.maximum(activity, LEAK * activity)
-        activity = jnp.einsum("moi,mib->mob", weight, activity) + bias[:, :, None]
-    scores = jnp.mean(activity.reshape(len(panel.margins), -1, *activity.shape[1:]), axis=1)
-    if scores.shape[1] == 1:
-        scores = jnp.concatenate([jnp.zeros_like(scores), scores], axis=1)
-    wanted = jnp.arange(scores.shape[1])[:, None] == target
-    mine = jnp.sum(jnp.where(wanted, scores, 0.0), axis=1)
-    return mine - jnp.max(jnp.where(wanted, -jnp.inf, scores), axis=1)
+    scores = committee_scores(panel.weights, panel.biases, first_layer, len(panel.margins))
+    return lead(scores, target)
 
 
 def _shares(leads: Array, task: _Task) -> Array:

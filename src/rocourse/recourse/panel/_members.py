@@ -9,7 +9,7 @@ from rocourse.errors import ConfigError
 from rocourse.models import Shift, Trainer, TrainingRows, class_scores, shift_rows
 from rocourse.networks import Predictor
 from rocourse.recourse.panel._edits import Panel
-from rocourse.recourse.search import Edits
+from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
 from rocourse.schema import Layout, Rows, one_hot
 
 # A member that finds less than this share of a class is no judge of it: it calls (nearly) all rows
@@ -19,8 +19,6 @@ _MOST_DRAWS = 3
 _LEAST_MARGIN = 0.05
 # Numbers that edits choose from, as quantiles of the training rows.
 _QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-# Categories of fewer rows are not asked for: what a model has learned of them is chance.
-_LEAST_ROWS = 5
 # Encoded values are float32: a whole number need not be one to the last digit.
 _ROUNDING = 1e-3
 
@@ -133,7 +131,7 @@ def make_edits(
     """
     tail = max(_QUANTILES[0], 0.5 * min_category_share)
     low, high = np.quantile(rows.continuous, (tail, 1.0 - tail), axis=0)
-    edits: list[tuple[int, int, float]] = []
+    edits: list[Edit] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
         values = np.quantile(rows.continuous[:, i], np.clip(_QUANTILES, tail, 1.0 - tail))
         if step > 0.0:
@@ -142,20 +140,8 @@ def make_edits(
             within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
             values = first + step * np.clip(np.round((values - first) / step), *within)
         edits += [(i, i, float(value)) for value in np.unique(values.astype(np.float32))]
-    for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
-        counts = np.bincount(codes, minlength=group.stop - group.start)
-        # The most frequent one can be asked for, however many there are.
-        least = min(max(_LEAST_ROWS, min_category_share * len(rows)), counts.max())
-        usual = np.flatnonzero(counts >= least)
-        edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
-    feature, column, value = zip(*edits, strict=True)
-    return Edits(
-        np.asarray(feature, np.int32),
-        np.asarray(column, np.int32),
-        np.asarray(value, np.float32),
-        low.astype(np.float32),
-        high.astype(np.float32),
-    )
+    edits += category_edits(rows, layout, min_category_share)
+    return made_edits(edits, low, high)
 
 
 def _stacked(

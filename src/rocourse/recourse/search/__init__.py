@@ -9,7 +9,17 @@ from rocourse.recourse.search._blocks import (
     traced,
 )
 from rocourse.recourse.search._candidate import Candidate, better, no_candidate
-from rocourse.recourse.search._edits import Edits, allowed_edit, owned_columns
+from rocourse.recourse.search._committees import committee_scores
+from rocourse.recourse.search._edits import (
+    EDIT_PRICE,
+    Edit,
+    Edits,
+    Numbers,
+    allowed_edit,
+    category_edits,
+    made_edits,
+    owned_columns,
+)
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
 from rocourse.recourse.search._log_odds import (
     LEAST_PROBABILITY,
@@ -22,15 +32,20 @@ from rocourse.recourse.search._log_odds import (
 )
 
 __all__ = [
+    "EDIT_PRICE",
     "LANES",
     "LEAST_PROBABILITY",
     "Candidate",
+    "Edit",
     "Edits",
     "Network",
+    "Numbers",
     "Query",
     "Space",
     "allowed_edit",
     "better",
+    "category_edits",
+    "committee_scores",
     "fill_lanes",
     "group_members",
     "hard",
@@ -39,6 +54,7 @@ __all__ = [
     "log_odds",
     "log_odds_of",
     "log_odds_slope",
+    "made_edits",
     "no_candidate",
     "owned_columns",
     "project",

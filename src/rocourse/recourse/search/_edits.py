@@ -1,15 +1,26 @@
 """Single changes of a row: which there are, whose columns they touch, for whom they are allowed."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Layout
+from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import Limits
 
 Numbers = Array | np.ndarray
+
+EDIT_PRICE = 0.3
+"""Added to the price of an edit: without it the many nearly free edits of numbers would come first
+and use up the steps."""
+
+# Categories of fewer rows are not asked for: what a model has learned of them is chance.
+_LEAST_ROWS = 5
+
+Edit = tuple[int, int, float]
+"""Feature, column and value."""
 
 
 class Edits(NamedTuple):
@@ -24,6 +35,30 @@ class Edits(NamedTuple):
     low: Numbers
     """The least and the greatest value of each number that is ever asked for, `[n_continuous]`."""
     high: Numbers
+
+
+def made_edits(edits: Sequence[Edit], low: np.ndarray, high: np.ndarray) -> Edits:
+    """Single edits side by side, with the least and the greatest value of each number."""
+    feature, column, value = zip(*edits, strict=True)
+    return Edits(
+        np.asarray(feature, np.int32),
+        np.asarray(column, np.int32),
+        np.asarray(value, np.float32),
+        low.astype(np.float32),
+        high.astype(np.float32),
+    )
+
+
+def category_edits(rows: Rows, layout: Layout, min_share: float) -> list[Edit]:
+    """The categories that at least this share of the rows have."""
+    edits: list[Edit] = []
+    for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
+        counts = np.bincount(codes, minlength=group.stop - group.start)
+        # The most frequent one can be asked for, however many there are.
+        least = min(max(_LEAST_ROWS, min_share * len(rows)), counts.max())
+        usual = np.flatnonzero(counts >= least)
+        edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
+    return edits
 
 
 def allowed_edit(edit: tuple[Array, Array, Array], limits: Limits, layout: Layout) -> Array:
