@@ -10,7 +10,7 @@ from rocourse.models._compilation import (
 )
 from rocourse.models._interface import BatchModel, HasNetwork
 from rocourse.models._network_model import NetworkModel, predict_rows
-from rocourse.models._shift import Shift, shift_rows
+from rocourse.models._shift import Shift, shift_rows, with_scores
 from rocourse.models._trainers import JointTrainer, PlainTrainer, SteadyTrainer
 from rocourse.models._witnesses import share_of_witnesses, train_witnesses
 from rocourse.models.training import Trainer, TrainingRows
@@ -37,5 +37,6 @@ __all__ = [
     "predict_rows",
     "share_of_witnesses",
     "shift_rows",
+    "with_scores",
     "train_witnesses",
 ]

@@ -1,12 +1,16 @@
 """Simulated shifts: training rows as they might look when a model is trained anew."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from rocourse.models.training import TrainingRows
 from rocourse.options import Options, number, option, share
-from rocourse.schema import Rows, Schema
+from rocourse.schema import Rows, Schema, one_hot
+
+_LOGISTIC_STEPS = 300
 
 
 class Shift(Options):
@@ -55,6 +59,13 @@ class Shift(Options):
         "direction of its own, so that features come to say something else about the class.",
         rule=number(at_least=0.0),
     )
+    drift: float = option(
+        default=0.0,
+        doc="How far what decides the class moves, as a share of the spread of the classes' "
+        "scores: for everybody alike, and by features. Labels are redrawn where it matters. For "
+        "rows whose scores are known.",
+        rule=number(at_least=0.0),
+    )
     group_tilt: float = option(
         default=0.0,
         doc="How unequally rows are drawn by their group (a year, a branch), where groups are "
@@ -75,9 +86,10 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
     weights = _log_weights(data, shift, rng)
     shares = np.exp(weights - weights.max())
     drawn = rng.choice(len(rows), len(rows), p=shares / shares.sum())
-    values = rows.continuous[drawn]
+    data = data._replace(labels=_drifted(data, shift.drift, rng)).take(drawn)
+    values = data.rows.continuous
     values = np.clip(values + rng.uniform(-shift.noise, shift.noise, values.shape), 0.0, 1.0)
-    codes = rows.categories[drawn]
+    codes = data.rows.categories.copy()
     if shift.ordinal_noise:
         _move_ordered(codes, data.schema, shift.ordinal_noise, rng)
     for size, column in zip(layout.group_sizes, codes.T, strict=True):
@@ -85,22 +97,60 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
         column[flipped] = _redrawn(column, size, int(flipped.sum()), shift.uniform_flip, rng)
         if rng.random() < shift.shuffle:
             rng.shuffle(column)
-    return data._replace(
-        rows=Rows(values.astype(np.float32), codes),
-        labels=data.labels[drawn],
-        groups=None if data.groups is None else data.groups[drawn],
-    )
+    return data._replace(rows=Rows(values.astype(np.float32), codes))
+
+
+def with_scores(data: TrainingRows) -> TrainingRows:
+    """The rows with scores of their classes, as a logistic regression has them."""
+    x = one_hot(data.rows, data.schema.layout)
+    fitted = LogisticRegression(max_iter=_LOGISTIC_STEPS).fit(x, data.labels)
+    scores = np.full((len(x), data.n_classes), -np.inf)
+    # Of two classes, the score is the second one's lead.
+    told = fitted.decision_function(x).reshape(len(x), -1)
+    known = fitted.classes_
+    scores[:, known] = np.column_stack([np.zeros(len(x)), told]) if len(known) == 2 else told
+    return data._replace(scores=scores)
+
+
+def _drifted(data: TrainingRows, drift: float, rng: np.random.Generator) -> np.ndarray:
+    """Labels as they would be, had what speaks for each class moved.
+
+    A label is the class whose score, with noise of its own, is greatest (Gumbel's noise gives the
+    probabilities of a logistic regression). The noise is drawn so that today's labels come out;
+    then scores move, and the greatest is taken again.
+    """
+    labels = data.labels
+    if not drift or data.scores is None:
+        return labels
+    scores, n = data.scores, len(labels)
+    present = np.isfinite(scores)
+    centred = np.where(present, scores - scores.max(axis=1, keepdims=True), 0.0)
+    centred = centred - centred.mean(axis=1, keepdims=True)
+    spread = drift * np.sqrt(2.0 * centred.var(axis=0).mean())
+    top = np.logaddexp.reduce(scores, axis=1) + rng.gumbel(size=n)
+    drawn = scores + rng.gumbel(size=scores.shape)
+    # Noise that leaves the label's own value, `top`, the greatest of all.
+    values = -np.logaddexp(-top[:, None], -drawn)
+    values[np.arange(n), labels] = top
+    direction = _directions(data, rng)
+    moves = [rng.normal() + direction() for _ in range(data.n_classes)]
+    moved = np.where(present, values + spread * np.column_stack(moves), -np.inf)
+    drifted: np.ndarray = moved.argmax(axis=1).astype(labels.dtype)
+    return drifted
 
 
 def join_rows(data: TrainingRows, more: TrainingRows) -> TrainingRows:
     """The rows of both, one after the other."""
-    groups = None
-    if data.groups is not None and more.groups is not None:
-        groups = np.concatenate([data.groups, more.groups])
+
+    def both(mine: np.ndarray | None, theirs: np.ndarray | None) -> np.ndarray | None:
+        known = mine is not None and theirs is not None
+        return np.concatenate([mine, theirs]) if known else None
+
     return data._replace(
         rows=Rows.concatenate([data.rows, more.rows]),
         labels=np.concatenate([data.labels, more.labels]),
-        groups=groups,
+        groups=both(data.groups, more.groups),
+        scores=both(data.scores, more.scores),
     )
 
 
@@ -108,12 +158,7 @@ def some_rows(data: TrainingRows, count: int, rng: np.random.Generator) -> Train
     """So many of the rows, drawn without replacement; all of them if there are no more."""
     if count >= len(data.rows):
         return data
-    drawn = rng.choice(len(data.rows), count, replace=False)
-    return data._replace(
-        rows=data.rows.take(drawn),
-        labels=data.labels[drawn],
-        groups=None if data.groups is None else data.groups[drawn],
-    )
+    return data.take(rng.choice(len(data.rows), count, replace=False))
 
 
 @lru_cache(maxsize=8)
@@ -147,12 +192,9 @@ def _redrawn(
     return codes
 
 
-def _log_weights(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> np.ndarray:
-    """A random direction: which numbers, categories and classes become more frequent.
-
-    Rare classes do so by as much as they shall be evened out.
-    """
-    rows, labels, layout = data.rows, data.labels, data.schema.layout
+def _directions(data: TrainingRows, rng: np.random.Generator) -> Callable[[], np.ndarray]:
+    """What draws a random direction: a number for each row, of about unit variance, `[n]`."""
+    rows, layout = data.rows, data.schema.layout
     spread = rows.continuous.std(axis=0)
     # A few extreme rows would otherwise have all the weight.
     standard = np.clip((rows.continuous - rows.continuous.mean(axis=0)) / (spread + 1e-6), -3, 3)
@@ -162,18 +204,28 @@ def _log_weights(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> 
         weights: np.ndarray = standard @ rng.normal(size=standard.shape[1])
         for size, codes in zip(layout.group_sizes, rows.categories.T, strict=True):
             weights = weights + rng.normal(size=size)[codes]
+        weights /= np.sqrt(n_features)
         return weights
 
+    return direction
+
+
+def _log_weights(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> np.ndarray:
+    """A random direction: which numbers, categories and classes become more frequent.
+
+    Rare classes do so by as much as they shall be evened out.
+    """
+    labels, direction = data.labels, _directions(data, rng)
     weights = direction()
     # A class without rows is drawn by none.
     counts = np.maximum(np.bincount(labels, minlength=data.n_classes), 1)
     by_class = shift.label_tilt * rng.normal(size=data.n_classes)
     by_class = by_class - shift.class_evenness * np.log(counts)
-    tilted: np.ndarray = shift.tilt * weights / np.sqrt(n_features) + by_class[labels]
+    tilted: np.ndarray = shift.tilt * weights + by_class[labels]
     if shift.concept_tilt:
         for c in range(data.n_classes):
             own = labels == c
-            tilted[own] += shift.concept_tilt * direction()[own] / np.sqrt(n_features)
+            tilted[own] += shift.concept_tilt * direction()[own]
     if shift.group_tilt and data.groups is not None:
         tilted += shift.group_tilt * rng.normal(size=data.groups.max() + 1)[data.groups]
     return tilted

@@ -30,6 +30,17 @@ class TrainingRows(NamedTuple):
     schema: Schema
     groups: np.ndarray | None = None
     """The index of each row's group (a year, a branch), `[n]`, where groups are known."""
+    scores: np.ndarray | None = None
+    """How much speaks for each class, log-odds `[n, classes]`, where labels may drift."""
+
+    def take(self, places: np.ndarray) -> "TrainingRows":
+        """The rows at these places."""
+        return self._replace(
+            rows=self.rows.take(places),
+            labels=self.labels[places],
+            groups=None if self.groups is None else self.groups[places],
+            scores=None if self.scores is None else self.scores[places],
+        )
 
 
 class Objective(NamedTuple):

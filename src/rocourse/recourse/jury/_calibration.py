@@ -8,11 +8,13 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 
 # Standard deviations that may be asked for.
-LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
+LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 # A share of promises can be said of no fewer rows.
 _LEAST_PROMISES = 10
 # Of promises to as many people but for this share, the cheaper ones are taken.
 _COVERAGE_TO_GIVE = 0.05
+# Where shifts are made up, the share that is asked of them for lower ones too.
+_MADE_UP_SHARE = 0.95
 
 
 class Trial(NamedTuple):
@@ -37,6 +39,8 @@ class Trials(NamedTuple):
     """How many of the `n` there are, of each class one: the rest are zeros."""
     witnesses: np.ndarray
     """How many witnesses of the model's own kind there were."""
+    made_up: np.ndarray
+    """Whether their shifts are made up, for want of groups that show how far the world moves."""
 
     def of(self, target: int) -> dict[float, Trial]:
         """Those for one class, by level; none where there were no rows."""
@@ -80,7 +84,11 @@ def jury_chance(standings: np.ndarray) -> np.ndarray:
 
 
 def run_trials(
-    trial: Callable[[int, float], Trial | None], n_classes: int, witnesses: int
+    trial: Callable[[int, float], Trial | None],
+    n_classes: int,
+    witnesses: int,
+    *,
+    made_up: bool = False,
 ) -> Trials:
     """Searches for each class at each level.
 
@@ -88,6 +96,7 @@ def run_trials(
         trial: Runs a search for rows of a target class at a level; None if there are no rows.
         n_classes: How many classes there are.
         witnesses: How many judge each trial.
+        made_up: Whether their shifts are made up.
     """
     made = [[trial(c, level) for level in LEVELS] for c in range(n_classes)]
     rows = [0 if each[0] is None else len(each[0].chance) for each in made]
@@ -97,7 +106,9 @@ def run_trials(
             for part, values in zip(parts, one or (), strict=False):
                 part[c, i, : rows[c]] = values
     chance, kept, kept_by_all = parts
-    return Trials(chance, kept, kept_by_all, np.array(rows), np.array([witnesses]))
+    return Trials(
+        chance, kept, kept_by_all, np.array(rows), np.array([witnesses]), np.array([made_up])
+    )
 
 
 def calibrate(trials: Trials, *, kept: float) -> Calibration:
@@ -113,6 +124,8 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
         kept: The share of promises to be kept.
     """
     n_classes, witnesses = len(trials.rows), int(trials.witnesses[0])
+    if trials.made_up[0]:
+        kept = _with_reserve(kept)
     levels, thresholds = np.full(n_classes, 1.0), np.full(n_classes, _NEVER)
     coverage, expected = np.zeros(n_classes), np.zeros(n_classes)
     grid = np.linspace(0.0, 1.0, _POINTS)
@@ -135,6 +148,14 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
     return Calibration(levels, thresholds, coverage, expected, chances, shares)
 
 
+def _with_reserve(kept: float) -> float:
+    """What made-up shifts must leave whole, since the world may move in a way of its own.
+
+    Half of what may be broken is kept in reserve, until a share of .95 is asked of them.
+    """
+    return max(kept, min(_MADE_UP_SHARE, 1.0 - (1.0 - kept) / 2.0))
+
+
 def _level(trials: Mapping[float, Trial], kept: float, witnesses: int) -> float:
     """The level at which the most rows can be promised and all families keep the share of them.
 
@@ -148,7 +169,7 @@ def _level(trials: Mapping[float, Trial], kept: float, witnesses: int) -> float:
     if not best:
         # The share is out of reach: the surest advice is the best that can be given.
         return max(trials, key=lambda level: float(trials[level].kept_by_all.mean()))
-    return next(level for level in trials if covered[level] >= best - _COVERAGE_TO_GIVE)
+    return next(level for level in trials if covered[level] >= best * (1.0 - _COVERAGE_TO_GIVE))
 
 
 def _reach(kept_by: np.ndarray, kept: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jax import Array
 
-from rocourse.models import Shift, TrainingRows, bound, class_scores, in_blocks
+from rocourse.models import Shift, TrainingRows, bound, class_scores, in_blocks, with_scores
 from rocourse.models.jurors import (
     Jurors,
     Lines,
@@ -39,8 +39,8 @@ from rocourse.schema.constraints import expand
 _JURORS, _WITNESSES, _ROWS = 0x4A55525F, 0x57495446, 0x524F5753
 # The fewest and the most networks among witnesses, those of each other family, and those that are
 # trained as the model was.
-_NETWORK_WITNESSES = (60, 300)
-_OTHER_WITNESSES = 20
+_NETWORK_WITNESSES = (60, 200)
+_OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
 # More rows than this sharpen a level little.
 _CALIBRATION_ROWS = 160
@@ -94,7 +94,7 @@ class JuryProposer(Proposer, kind="jury"):
         rule=maybe(whole(at_least=2)),
     )
     shift: Shift = option(
-        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.5, concept_tilt=0.7),
+        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.4),
         doc="How far rows shift that jurors and witnesses are trained on.",
         rule=instance(Shift),
     )
@@ -123,6 +123,7 @@ class JuryProposer(Proposer, kind="jury"):
     def fit(self, context: Context, data: TrainingRows, fitting: Fitting) -> State:
         """The jury, the values that may be asked for, and the levels that keep promises."""
         grouped = data.groups is not None
+        data = with_scores(data)
         shifts = (self.group_shift, self.added_shift) if grouped else (self.shift, self.shift)
         seeds = [np.random.SeedSequence([context.seed, part]) for part in (_JURORS, _WITNESSES)]
         draws = [int(seed.generate_state(1)[0] >> 1) for seed in seeds]
@@ -154,7 +155,7 @@ class JuryProposer(Proposer, kind="jury"):
         )
         search = partial(self._search, jury, edits, grid)
         trial = partial(_trial, search, jury, witnesses, context, data)
-        trials = run_trials(trial, data.n_classes, self._n_witnesses[0])
+        trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
         return JuryState(jury, edits, grid, trials, calibrate(trials, kept=self.kept))
 
     def recalibrated(self, state: State) -> State:
