@@ -99,16 +99,12 @@ class JuryProposer(Proposer, kind="jury"):
         rule=instance(Shift),
     )
     group_shift: Shift = option(
-        default=Shift(
-            noise=0.02, flip=0.02, tilt=0.2, label_tilt=0.15, concept_tilt=0.2, group_tilt=0.7
-        ),
+        default=Shift(noise=0.02, flip=0.02, tilt=0.2, label_tilt=0.0, drift=0.15, group_tilt=0.7),
         doc="The same for jurors where rows come in groups, which show how far the world moves.",
         rule=instance(Shift),
     )
     added_shift: Shift = option(
-        default=Shift(
-            noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.5, concept_tilt=0.7, group_tilt=1.5
-        ),
+        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.5, group_tilt=1.5),
         doc="Where rows come in groups: what the rows of the next group are like, which witnesses "
         "learn from besides.",
         rule=instance(Shift),
