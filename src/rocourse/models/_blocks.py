@@ -86,17 +86,29 @@ _MOST_BOUND = 16
 
 
 def bound(
-    function: Callable[..., Any], model: Any, *fixed: Hashable, device: jax.Device
+    function: Callable[..., Any],
+    model: Any,
+    *fixed: Hashable,
+    device: jax.Device,
+    prepare: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """A compiled function with its model given, for one device.
 
     The last ones are kept: binding a model takes longer than an answer does.
+
+    Args:
+        function: Takes the model, what is fixed, and arrays.
+        model: What has arrays of its own; a tuple of such things is known by its parts.
+        *fixed: What is compiled in.
+        device: Where it runs.
+        prepare: From the parts to the model that the function takes; None: as it is.
     """
     parts = model if isinstance(model, tuple) else (model,)
-    key = (function, tuple(map(id, parts)), fixed, device)
+    key = (function, prepare, tuple(map(id, parts)), fixed, device)
     held = _BOUND.get(key)
     if held is None:
-        held = parts, _bind(function, model, *fixed, device=device)
+        ready = model if prepare is None else prepare(*parts)
+        held = parts, _bind(function, ready, *fixed, device=device)
         _BOUND[key] = held
         while len(_BOUND) > _MOST_BOUND:
             # Several threads may do so at a time.

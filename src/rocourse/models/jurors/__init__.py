@@ -13,15 +13,28 @@ from rocourse.models.jurors._jurors import (
     train_jurors,
 )
 from rocourse.models.jurors._networks import Networks, scores_of_hidden
-from rocourse.models.jurors._trees import Trees, tree_scores
+from rocourse.models.jurors._trees import (
+    FlatTrees,
+    Trees,
+    flat_trees,
+    leaf_logits,
+    leaves_left,
+    possible_leaves,
+    tree_scores,
+)
 
 __all__ = [
+    "FlatTrees",
     "Jurors",
     "Lines",
     "Networks",
     "Trees",
     "family_leads",
+    "flat_trees",
     "lead",
+    "leaf_logits",
+    "leaves_left",
+    "possible_leaves",
     "scores_of_hidden",
     "train_alike",
     "train_jurors",

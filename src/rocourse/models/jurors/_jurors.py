@@ -121,8 +121,16 @@ def line_scores(lines: Lines, x: Array) -> Array:
 
 
 def lead(scores: Array, target: Array) -> Array:
-    """By how much the target leads over the best other class, of scores `[models, classes, n]`."""
-    wanted = jnp.arange(scores.shape[1])[:, None] == target
+    """By how much the target leads over the best other class: `[models, ...]`.
+
+    Args:
+        scores: `[models, classes, ...]`; a single logit stands for two classes.
+        target: Class indices, in a shape that goes with the last axes.
+    """
+    if scores.shape[1] == 1:
+        return jnp.where(target == 1, scores[:, 0], -scores[:, 0])
+    classes = jnp.arange(scores.shape[1]).reshape(-1, *(1,) * (scores.ndim - 2))
+    wanted = classes == target
     mine = jnp.sum(jnp.where(wanted, scores, 0.0), axis=1)
     return mine - jnp.max(jnp.where(wanted, -jnp.inf, scores), axis=1)
 

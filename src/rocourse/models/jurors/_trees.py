@@ -59,29 +59,76 @@ def train_trees(
     return Trees(*(np.stack(arrays) for arrays in zip(*parts, strict=True)))
 
 
+class FlatTrees(NamedTuple):
+    """The trees of all ensembles side by side: the axis that lies together in memory."""
+
+    column: Numbers
+    """`[nodes, trees]`, as the next two."""
+    threshold: Numbers
+    stays: Numbers
+    value: Numbers
+    """`[leaves, trees]`."""
+    member: Numbers
+    """Which logit of which ensemble a tree adds to, float32 `[trees, ensembles * logits]`."""
+    baseline: Numbers
+    """`[ensembles, logits]`."""
+
+
+def flat_trees(trees: Trees) -> FlatTrees:
+    """The same trees, side by side."""
+    ensembles, rounds, logits, nodes = trees.column.shape
+    adds_to = np.broadcast_to(
+        np.arange(ensembles * logits).reshape(ensembles, 1, logits), (ensembles, rounds, logits)
+    )
+    column, threshold, stays = (array.reshape(-1, nodes).T for array in trees[:3])
+    return FlatTrees(
+        column,
+        threshold,
+        stays,
+        trees.value.reshape(-1, _LEAVES).T,
+        np.eye(ensembles * logits, dtype=np.float32)[adds_to.ravel()],
+        trees.baseline,
+    )
+
+
 def tree_scores(trees: Trees, x: Array) -> Array:
     """The score of each class for encoded rows as columns `[width, n]`: `[ensembles, classes, n]`.
 
     Scores are log-odds: of two classes the first one's is zero.
     """
-    n = x.shape[1]
-    shape = trees.column.shape
-    column, threshold, stays = (jnp.asarray(array).reshape(-1, 1) for array in trees[:3])
-    right = x[column[:, 0]] > threshold
-    possible = jnp.where(right, stays, jnp.uint8(255)).reshape(-1, shape[-1], n)
-    left = possible[:, 0]
-    for node in range(1, shape[-1]):
-        left = left & possible[:, node]
-    first = left & (~left + jnp.uint8(1))
-    values = jnp.asarray(trees.value).reshape(-1, _LEAVES)
-    told = jnp.zeros(first.shape, jnp.float32)
-    for leaf in range(_LEAVES):
-        told = told + jnp.where(first == jnp.uint8(1 << leaf), values[:, leaf, None], 0.0)
-    sums = told.reshape(*shape[:3], n).sum(axis=1)
-    logits = sums + jnp.asarray(trees.baseline)[:, :, None]
+    flat = flat_trees(trees)
+    logits = jnp.moveaxis(leaf_logits(flat, leaves_left(possible_leaves(flat, x.T))), 0, -1)
     if logits.shape[1] == 1:
         logits = jnp.concatenate([jnp.zeros_like(logits), logits], axis=1)
     return logits
+
+
+def possible_leaves(trees: FlatTrees, x: Array) -> Array:
+    """The leaves that each node leaves possible for encoded rows `[n, width]`, as bits.
+
+    Returns:
+        uint8 `[n, nodes, trees]`.
+    """
+    return jnp.where(x[:, trees.column] > trees.threshold, trees.stays, jnp.uint8(255))
+
+
+def leaves_left(possible: Array) -> Array:
+    """The leaves that no node rules out: `[..., nodes, trees]` to `[..., trees]`."""
+    left = possible[..., 0, :]
+    for node in range(1, possible.shape[-2]):
+        left = left & possible[..., node, :]
+    return left
+
+
+def leaf_logits(trees: FlatTrees, left: Array) -> Array:
+    """What ensembles say of leaves that are left, `[..., trees]`: `[..., ensembles, logits]`."""
+    first = left & (~left + jnp.uint8(1))
+    told = jnp.zeros(left.shape, jnp.float32)
+    for leaf in range(_LEAVES):
+        told = told + jnp.where(first == jnp.uint8(1 << leaf), trees.value[leaf], 0.0)
+    # Exactly, also where products are made of shorter numbers by default.
+    sums = jnp.matmul(told, trees.member, precision="highest")
+    return sums.reshape(*left.shape[:-1], *trees.baseline.shape) + trees.baseline
 
 
 def _arrays(boosting: HistGradientBoostingClassifier, n_classes: int) -> tuple[np.ndarray, ...]:

@@ -28,8 +28,9 @@ from rocourse.recourse.jury._calibration import (
     jury_chance,
     run_trials,
 )
-from rocourse.recourse.jury._search import Grid, jury_recourses
+from rocourse.recourse.jury._search import jury_recourses
 from rocourse.recourse.jury._standing import Jury, standing
+from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._values import usual_values
 from rocourse.recourse.search import Edits
 from rocourse.schema import Layout, Rows, one_hot

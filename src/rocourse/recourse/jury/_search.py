@@ -1,5 +1,6 @@
 """As few and as small changes as a jury is sure of: edits one by one, then back where it can be."""
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -7,60 +8,60 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.models import compiled
-from rocourse.recourse.jury._standing import (
-    Jury,
-    Products,
-    column_products,
-    products,
-    quick_standing,
-    standing,
-    tree_standing,
+from rocourse.models import bound, own_device
+from rocourse.models.jurors import leaves_left
+from rocourse.recourse.jury._pruning import take_back
+from rocourse.recourse.jury._standing import Jury, quick_logits, quick_standing, tree_standing
+from rocourse.recourse.jury._task import (
+    Grid,
+    Lanes,
+    Task,
+    possible_without,
+    rows_leaves,
+    task_of,
 )
 from rocourse.recourse.search import (
     EDIT_PRICE,
     Edits,
-    Numbers,
-    Query,
+    Size,
     Space,
-    allowed_edit,
+    allowed_edits,
+    ask_about_edits,
+    edit_costs,
+    edited,
+    feature_layers,
     owned_columns,
-    propose_in_blocks,
+    propose_in_lanes,
+    prune,
+    through_lanes,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
-from rocourse.schema.constraints import Limits, expand, harden
+from rocourse.schema.constraints import expand, harden
 
 # The least that an edit has to gain, and to gain for its price, in standard deviations.
 _LEAST_GAIN = 1e-5
 _LEAST_RATE = 0.01
 # Edits that trees are asked about, the best ones by what all others say.
 _SHORT_LIST = 6
-# How far back towards the row a number is taken when it need not have gone so far.
-_RETREATS = (0.75, 0.5, 0.5, 0.25)
-# Undoing one edit may make another one unnecessary.
-_PRUNING_ROUNDS = 2
-# Sureness that rounding takes away is not missed.
-_ROUNDING = 1e-4
 
 
-class Grid(NamedTuple):
-    """The values of each number that are asked for, in encoded units."""
+class _Known(NamedTuple):
+    """What does not change of a row that is searched for."""
 
-    step: Numbers
-    first: Numbers
+    lanes: Lanes
+    allowed: Array
+    """Which edits keep to its limits, bool `[n, edits]`."""
+    cost: Array
+    """How far each takes its feature from the row, `[n, edits]`."""
 
 
-class _Task(NamedTuple):
-    """A block of rows, as columns, and whom they have to convince."""
+class _Found(NamedTuple):
+    """How far the search for a row has come."""
 
-    row: Array
-    target: Array
-    level: Array
-    limits: Limits
-    jury: Jury
-    edits: Edits
-    grid: Grid
-    space: Space
+    x: Array
+    """`[n, width]`."""
+    made: Array
+    """How many edits were made, `[n]`."""
 
 
 def jury_recourses(
@@ -86,164 +87,102 @@ def jury_recourses(
         space: What the rows may become.
         max_changes: The most edits of a row.
     """
-    jury, edits, grid, level = jax.device_put((jury, edits, grid, levels.astype(np.float32)))
-    return propose_in_blocks(
-        lambda *block: _search(Query.of(*block), jury, edits, grid, level, space, max_changes),
-        rows,
-        target,
-        side_by_side=True,
+    parts = (jury, edits, grid, space.constraints)
+
+    def run(size: Size) -> partial[tuple[Array, Array]]:
+        return bound(  # type: ignore[return-value]
+            _search, parts, size.lanes, max_changes, device=own_device(), prepare=task_of
+        )
+
+    level = levels[target].astype(np.float32)
+    return propose_in_lanes(run, rows, target.astype(np.int32), level)
+
+
+def _search(
+    task: Task,
+    lanes: int,
+    max_changes: int,
+    count: Array,
+    continuous: Array,
+    categories: Array,
+    target: Array,
+    level: Array,
+) -> tuple[Array, Array]:
+    task = Task(*task)
+    layout = task.layout
+    row = expand(continuous.T, categories.T, layout)
+    limits = task.constraints.limits(row)
+    known = _Known(
+        Lanes(row.T, target, level),
+        allowed_edits(task.edits, limits, layout).T,
+        edit_costs(task.edits, row, layout).T,
     )
 
+    def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
+        x, going = _best_edit(found.x, known, task)
+        made = found.made + 1
+        return _Found(x, made), ~going | (made >= max_changes)
 
-@compiled
-def _search(
-    query: Query,
-    jury: Jury,
-    edits: Edits,
-    grid: Grid,
-    levels: Array,
-    space: Space,
-    max_changes: int,
-) -> tuple[Array, Array]:
-    layout = space.layout
-    row = expand(query.continuous.T, query.categories.T, layout)
-    limits = space.constraints.limits(row)
-    level = levels[query.target]
-    task = _Task(row, query.target, level, limits, jury, edits, grid, space)
-
-    def unsure(carry: tuple[Array, Array, Array]) -> Array:
-        step, _, searching = carry
-        return (step < max_changes) & jnp.any(searching)
-
-    def edit(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        step, x, searching = carry
-        x, moved = _best_edit(x, searching, task)
-        return step + 1, x, searching & moved
-
-    everyone = jnp.ones(row.shape[1], bool)
-    _, x, _ = jax.lax.while_loop(unsure, edit, (jnp.int32(0), row, everyone))
-    for _ in range(_PRUNING_ROUNDS):
-        x = _prune(x, task)
+    start = _Found(row.T, jnp.zeros(len(target), jnp.int32))
+    found = through_lanes(step, known, start, count, lanes)
+    retreat = partial(take_back, task)
+    # The dearest change first.
+    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=lambda costs: costs)
     cut = layout.n_continuous
-    return x[:cut].T, harden(x[cut:], layout).T
+    return x[:, :cut], harden(x[:, cut:].T, layout).T
 
 
-def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
-    """Makes the edit that gains most for its price, where the jury is not yet sure."""
+def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
+    """Makes the edit that gains most for its price, where the jury is not yet sure.
+
+    Returns:
+        The rows, and which of them have to go on.
+    """
     jury, edits = task.jury, task.edits
-    owned = owned_columns(task.space.layout)
-    made = products(jury, x)
-    trees = tree_standing(jury, x, task.target)
-    here = jnp.concatenate([quick_standing(jury, made, task.target), trees[None]])
-    searching = searching & jnp.any(here < task.level, axis=0)
-    quick = _sureness(here[:3], task)
-    prices = owned @ jnp.abs(x - task.row)
-    # What each feature adds to the first layers: an edit takes this away and adds its own.
-    parts = jax.lax.map(lambda own: products(jury, own[:, None] * x), owned)
+    row, target, level = known.lanes
+    owned = owned_columns(task.layout)
+    columns = x.T
+    parts = feature_layers(jury.first, columns, task.layout)
+    first = jnp.sum(parts, axis=0) + jnp.asarray(jury.first_bias)[:, None]
+    possible = rows_leaves(task, x)
+    trees = tree_standing(jury.trees, leaves_left(possible), target)
+    here = quick_standing(jury, quick_logits(jury, first), target)
+    unsure = jnp.any(here < level, axis=0) | (trees < level)
 
-    def consider(edit: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        feature, column, value = edit
-        mine = Products(*(part[feature] for part in parts))
-        added = column_products(jury, column)
-        first = jax.tree.map(lambda all_, own, one: all_ - own + value * one, made, mine, added)
-        gained = _sureness(quick_standing(jury, first, task.target), task) - quick
-        moved = jnp.abs(value - task.row[column])
-        # Another category is two columns away from the row's own.
-        cost = jnp.where(feature < task.space.layout.n_continuous, moved, 2.0 * moved)
-        price = jnp.maximum(cost - prices[feature], 0.0) + EDIT_PRICE
-        usable = allowed_edit(edit, task.limits, task.space.layout)
-        usable = usable & (jnp.abs(value - x[column]) >= NEGLIGIBLE_CHANGE)
-        return jnp.where(usable, gained / price, -jnp.inf), gained, price
+    ask = partial(quick_logits, jury)
+    told = ask_about_edits(ask, first, parts, jnp.asarray(task.added), jnp.asarray(edits.feature))
+    standings = quick_standing(jury, jnp.moveaxis(told, 0, 2), target)
+    gains = _sureness(standings, level) - _sureness(here, level)
+    prices = (owned @ jnp.abs(columns - row.T))[edits.feature]
+    price = jnp.maximum(known.cost.T - prices, 0.0) + EDIT_PRICE
+    moved = jnp.abs(jnp.asarray(edits.value)[:, None] - columns[edits.column])
+    usable = known.allowed.T & (moved >= NEGLIGIBLE_CHANGE)
+    rates = jnp.where(usable, gains / price, -jnp.inf)
 
-    rates, gains, edit_prices = jax.lax.map(consider, (edits.feature, edits.column, edits.value))
-    count = min(_SHORT_LIST, rates.shape[0])
-    best_rates, places = jax.lax.top_k(rates.T, count)
+    best_rates, places = jax.lax.top_k(rates.T, min(_SHORT_LIST, rates.shape[0]))
+    without = possible_without(task, possible, jnp.asarray(edits.feature)[places])
+    said = tree_standing(jury.trees, without & jnp.asarray(task.edit_leaves)[places], target)
+    tree_gain = jnp.minimum(said, level[:, None]) - jnp.minimum(trees, level)[:, None]
+    listed = jnp.take_along_axis(gains.T, places, axis=1) + tree_gain / 6.0
+    useful = jnp.isfinite(best_rates) & (listed > _LEAST_GAIN)
+    finals = listed / jnp.take_along_axis(price.T, places, axis=1)
+    finals = jnp.where(useful, finals, -jnp.inf)
 
-    def ask_trees(listed: tuple[Array, Array]) -> tuple[Array, Array]:
-        place, rate = listed
-        edited = _edited(x, place, task, owned)
-        said = tree_standing(jury, edited, task.target)
-        quick_gain, price = (
-            jnp.take_along_axis(told, place[None], axis=0)[0] for told in (gains, edit_prices)
-        )
-        tree_gain = jnp.minimum(said, task.level) - jnp.minimum(trees, task.level)
-        gain = quick_gain + tree_gain / 6.0
-        useful = jnp.isfinite(rate) & (gain > _LEAST_GAIN)
-        return jnp.where(useful, gain / price, -jnp.inf), edited
-
-    finals, edited = jax.lax.map(ask_trees, (places.T, best_rates.T))
-    best = jnp.argmax(finals, axis=0)
-    moves = searching & (jnp.max(finals, axis=0) > _LEAST_RATE)
-    chosen = jnp.take_along_axis(edited, best[None, None], axis=0)[0]
-    return jnp.where(moves, chosen, x), moves
+    best = jnp.argmax(finals, axis=1)[:, None]
+    chosen = jnp.take_along_axis(places, best, axis=1)[:, 0]
+    moves = unsure & (jnp.max(finals, axis=1) > _LEAST_RATE)
+    x = jnp.where(moves[:, None], edited(columns, chosen, edits, owned).T, x)
+    # What the jury says of the row as it is now is known already.
+    now = jnp.take_along_axis(standings, chosen[None, None], axis=1)[:, 0]
+    sure = jnp.all(now >= level, axis=0) & (jnp.take_along_axis(said, best, axis=1)[:, 0] >= level)
+    return x, moves & ~sure
 
 
-def _edited(x: Array, place: Array, task: _Task, owned: Array) -> Array:
-    """Each row with an edit of its own, `[width, n]`."""
-    edits = task.edits
-    own = owned[edits.feature[place]].T > 0
-    here = jnp.arange(x.shape[0])[:, None] == edits.column[place]
-    return jnp.where(here, edits.value[place], jnp.where(own, 0.0, x))
-
-
-def _prune(x: Array, task: _Task) -> Array:
-    """Takes back each row's changes, the dearest first, wholly or in part, where nobody minds."""
-    owned = owned_columns(task.space.layout)
-    costs = owned @ jnp.abs(x - task.row)
-    order = jnp.argsort(-costs, axis=0)
-    most = jnp.max(jnp.sum(costs > 0.0, axis=0))
-
-    def one(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        place, x = carry
-        feature = jax.lax.dynamic_index_in_dim(order, place, axis=0, keepdims=False)
-        return place + 1, _retreat(x, feature, owned[feature].T, task)
-
-    _, x = jax.lax.while_loop(lambda carry: carry[0] < most, one, (jnp.int32(0), x))
-    return x
-
-
-def _retreat(x: Array, feature: Array, own: Array, task: _Task) -> Array:
-    """Takes one feature of each row back."""
-    jury, edits, cut = task.jury, task.edits, task.space.layout.n_continuous
-    before = jnp.minimum(standing(jury, x, task.target), task.level)
-    made, back = products(jury, x), products(jury, own * (task.row - x))
-
-    def attempt(share: Array, tried: Array, best: Array) -> Array:
-        """Keeps what was tried, a share of the way back, if nobody is less sure."""
-        first = jax.tree.map(lambda here, way: here + share * way, made, back)
-        quick = quick_standing(jury, first, task.target)
-        after = jnp.concatenate([quick, tree_standing(jury, tried, task.target)[None]])
-        held = jnp.all(jnp.minimum(after, task.level) >= before - _ROUNDING, axis=0)
-        return jnp.where(held, tried, best)
-
-    start = x
-    x = attempt(jnp.float32(1.0), jnp.where(own > 0, task.row, x), x)
-    if not cut:
-        return x
-    number = jnp.minimum(feature, cut - 1)
-    lanes = jnp.arange(x.shape[1])
-    here, far = task.row[number, lanes], start[number, lanes]
-    step, first = task.grid.step[number], task.grid.first[number]
-    for share in _RETREATS:
-        now = x[number, lanes]
-        place = (share * here + (1.0 - share) * now - first) / step
-        # Away from the row, so that the grid does not undo what the jury asks for.
-        away = now > here
-        value = first + step * jnp.where(away, jnp.ceil(place - 1e-3), jnp.floor(place + 1e-3))
-        usable = (edits.low[number] <= value) & (value <= edits.high[number])
-        usable = usable & (jnp.abs(now - here) >= NEGLIGIBLE_CHANGE) & (feature < cut)
-        value = jnp.where(usable, value, now)
-        way = jnp.where(jnp.abs(far - here) > 0.0, (value - far) / (here - far), 0.0)
-        is_number = (jnp.arange(x.shape[0])[:, None] == number) & (feature < cut)
-        x = attempt(way, jnp.where(is_number, value, x), x)
-    return x
-
-
-def _sureness(standings: Array, task: _Task) -> Array:
+def _sureness(standings: Array, level: Array) -> Array:
     """How near to sure all but the trees are.
 
     The model counts as much as the three families of jurors together.
     """
-    model, *families = jnp.minimum(standings, task.level)
+    model, *families = jnp.minimum(standings, level)
     sureness: Array = 0.5 * model + sum(families) / 6.0
     return sureness

@@ -3,10 +3,18 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
-from rocourse.models.jurors import Jurors, lead, scores_of_hidden, tree_scores
-from rocourse.recourse.search import Numbers, committee_scores
+from rocourse.models.jurors import (
+    FlatTrees,
+    Jurors,
+    family_leads,
+    flat_trees,
+    lead,
+    leaf_logits,
+)
+from rocourse.recourse.search import Numbers, committee_logits
 
 # Jurors that agree to the last digit are no surer than this: the deviation of log-odds.
 _LEAST_DEVIATION = 0.15
@@ -22,47 +30,86 @@ class Jury(NamedTuple):
     jurors: Jurors
 
 
-class Products(NamedTuple):
-    """What first layers make of rows, which moves linearly with them."""
+class StackedJury(NamedTuple):
+    """A jury as searches ask it: all first layers are one, and so are all trees.
 
-    model: Numbers
-    """`[networks, units, n]`."""
-    networks: Numbers
-    """`[jurors, units, n]`."""
-    lines: Numbers
-    """`[jurors, classes, n]`."""
+    Of two classes a single log-odds is told.
+    """
+
+    first: Numbers
+    """Of the model's networks, then the jurors', then logistic regressions: `[units, width]`."""
+    first_bias: Numbers
+    """`[units]`."""
+    weights: tuple[Numbers, ...]
+    """Of the model's later layers, `[networks, out, in]`."""
+    biases: tuple[Numbers, ...]
+    """`[networks, out]`."""
+    weight: Numbers
+    """Of the jurors' networks, `[jurors, logits, units]`."""
+    bias: Numbers
+    """`[jurors, logits]`."""
+    trees: FlatTrees
 
 
-def products(jury: Jury, x: Array) -> Products:
-    """The first layers' products with encoded rows as columns `[width, n]`, without biases."""
-    return Products(
-        jnp.einsum("moi,in->mon", jury.weights[0], x),
-        jnp.einsum("moi,in->mon", jury.jurors.networks.hidden_weight, x),
-        jnp.einsum("moi,in->mon", jury.jurors.lines.weight, x),
+def stacked(jury: Jury) -> StackedJury:
+    """The jury as searches ask it."""
+    networks, lines, trees = jury.jurors
+    layers = (
+        _flat(jury.weights[0]),
+        _flat(networks.hidden_weight),
+        _flat(_logits(lines.weight)),
+    )
+    biases = (jury.biases[0], networks.hidden_bias, _logits(lines.bias))
+    return StackedJury(
+        np.concatenate(layers),
+        np.concatenate([np.ravel(bias) for bias in biases]),
+        jury.weights[1:],
+        jury.biases[1:],
+        _logits(networks.weight),
+        _logits(networks.bias),
+        flat_trees(trees),
     )
 
 
-def column_products(jury: Jury, column: Array) -> Products:
-    """The products of a single column that is one, `[..., 1]`."""
-    return Products(
-        jury.weights[0][:, :, column, None],
-        jury.jurors.networks.hidden_weight[:, :, column, None],
-        jury.jurors.lines.weight[:, :, column, None],
-    )
+def quick_logits(jury: StackedJury, first: Array) -> Array:
+    """What all but the trees say, of first layers with their biases: `[models, logits, n]`.
+
+    The model comes first, then the networks, then the logistic regressions.
+
+    Args:
+        jury: The jury.
+        first: `[units, n]`.
+    """
+    n = first.shape[1]
+    members, _, width = jury.weights[0].shape
+    jurors, logits, units = jury.weight.shape
+    ends = np.cumsum([members * width, jurors * units])
+    of_model, of_networks, of_lines = jnp.split(first, ends)
+    model = committee_logits(jury.weights, jury.biases, of_model.reshape(members, width, n), 1)
+    hidden = of_networks.reshape(jurors, units, n)
+    # The biases of the hidden layer are in it already.
+    networks = jnp.einsum("mlu,mun->mln", jury.weight, jnp.maximum(hidden, 0.0))
+    lines = of_lines.reshape(-1, logits, n)
+    return jnp.concatenate([model, networks + jury.bias[:, :, None], lines])
 
 
-def quick_standing(jury: Jury, made: Products, target: Array) -> Array:
-    """As `standing`, of the model and all families but the trees: `[3, n]`."""
-    jurors = jury.jurors
-    networks = lead(scores_of_hidden(jurors.networks, jnp.asarray(made.networks)), target)
-    lines = lead(jnp.asarray(made.lines + jurors.lines.bias[:, :, None]), target)
-    model = _model_lead(jury, jnp.asarray(made.model), target) / _deviation(networks)
-    return jnp.stack([model, _sureness(networks), _sureness(lines)])
+def quick_standing(jury: StackedJury, scores: Array, target: Array) -> Array:
+    """As `standing`, of the model and all families but the trees: `[3, ..., n]`.
+
+    Args:
+        jury: The jury.
+        scores: What `quick_logits` says, `[models, logits, ..., n]`.
+        target: Class indices, `[n]`.
+    """
+    leads = lead(scores, target)
+    jurors = len(jury.weight)
+    return _standings(leads[0], leads[1 : jurors + 1], leads[jurors + 1 :])
 
 
-def tree_standing(jury: Jury, x: Array, target: Array) -> Array:
-    """As `standing`, of the trees: `[n]`."""
-    return _sureness(lead(tree_scores(jury.jurors.trees, x), target))
+def tree_standing(trees: FlatTrees, left: Array, target: Array) -> Array:
+    """As `standing`, of trees of which some leaves are left: `[n, ..., trees]` to `[n, ...]`."""
+    scores = jnp.moveaxis(leaf_logits(trees, left), (-2, -1), (0, 1))
+    return _sureness(lead(scores, target.reshape(-1, *(1,) * (left.ndim - 2))))
 
 
 def standing(jury: Jury, x: Array, target: Array) -> Array:
@@ -76,13 +123,14 @@ def standing(jury: Jury, x: Array, target: Array) -> Array:
         x: Encoded rows as columns, `[width, n]`.
         target: Class indices, `[n]`.
     """
-    quick = quick_standing(jury, products(jury, x), target)
-    return jnp.concatenate([quick, tree_standing(jury, x, target)[None]])
+    first = jnp.einsum("moi,in->mon", jury.weights[0], x) + jury.biases[0][:, :, None]
+    model = lead(committee_logits(jury.weights[1:], jury.biases[1:], first, 1), target)[0]
+    networks, lines, trees = family_leads(jury.jurors, x, target)
+    return jnp.concatenate([_standings(model, networks, lines), _sureness(trees)[None]])
 
 
-def _model_lead(jury: Jury, first: Array, target: Array) -> Array:
-    first = first + jury.biases[0][:, :, None]
-    return lead(committee_scores(jury.weights, jury.biases, first, 1), target)[0]
+def _standings(model: Array, networks: Array, lines: Array) -> Array:
+    return jnp.stack([model / _deviation(networks), _sureness(networks), _sureness(lines)])
 
 
 def _deviation(leads: Array) -> Array:
@@ -91,3 +139,14 @@ def _deviation(leads: Array) -> Array:
 
 def _sureness(leads: Array) -> Array:
     return jnp.mean(leads, axis=0) / _deviation(leads)
+
+
+def _flat(weight: Numbers) -> np.ndarray:
+    """The weights of models side by side, `[models, units, width]` to `[units, width]`."""
+    return np.asarray(weight).reshape(-1, weight.shape[-1])
+
+
+def _logits(array: Numbers) -> np.ndarray:
+    """Of each class, `[models, classes, ...]`; of two, the second one against the first."""
+    array = np.asarray(array)
+    return array[:, 1:] - array[:, :1] if array.shape[1] == 2 else array

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rocourse.recourse.jury._search import Grid
+from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
 from rocourse.schema import Rows, Schema
 

@@ -1,34 +1,42 @@
 """Greedy edits of a row until all models of a panel agree, then as few of them as will do."""
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.models import compiled
+from rocourse.models import bound, own_device
 from rocourse.models.jurors import lead
 from rocourse.recourse.search import (
     EDIT_PRICE,
     Edits,
     Numbers,
-    Query,
+    Retreats,
+    Size,
     Space,
-    allowed_edit,
-    committee_scores,
+    allowed_edits,
+    ask_about_edits,
+    ask_along,
+    committee_logits,
+    edit_costs,
+    edit_layers,
+    edited,
+    feature_layers,
     owned_columns,
-    propose_in_blocks,
+    propose_in_lanes,
+    prune,
+    through_lanes,
 )
-from rocourse.schema import NEGLIGIBLE_CHANGE, Layout, Rows
-from rocourse.schema.constraints import Limits, expand, harden
+from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
+from rocourse.schema.constraints import expand, harden
 
 # How much closer to the panel's margins an edit has to bring a row.
 _LEAST_GAIN = 1e-5
 # How far back towards the row a number is taken when it need not have gone so far.
 _RETREATS = (0.75, 0.5, 0.5, 0.25, 0.25)
-# Undoing one edit may make another one unnecessary.
-_PRUNING_ROUNDS = 2
 
 
 class Panel(NamedTuple):
@@ -46,15 +54,39 @@ class Panel(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A block of rows, as columns, and whom they have to convince."""
+    """Whom rows have to convince, and what may be done."""
 
-    row: Array
-    target: Array
-    limits: Limits
     panel: Panel
     edits: Edits
     space: Space
-    min_gain: Array
+    first: Numbers
+    """Of all networks' first layers, `[units, width]`."""
+    first_bias: Numbers
+    """`[units]`."""
+    added: Numbers
+    """What each edit adds to the first layers, `[edits, units]`."""
+
+
+class _Known(NamedTuple):
+    """What does not change of a row that is searched for."""
+
+    row: Array
+    """Encoded, `[n, width]`."""
+    target: Array
+    """The class index wanted, `[n]`."""
+    allowed: Array
+    """Which edits keep to its limits, bool `[n, edits]`."""
+    cost: Array
+    """How far each takes its feature from the row, `[n, edits]`."""
+
+
+class _Found(NamedTuple):
+    """How far the search for a row has come."""
+
+    x: Array
+    """`[n, width]`."""
+    made: Array
+    """How many edits were made, `[n]`."""
 
 
 def panel_recourses(
@@ -79,129 +111,168 @@ def panel_recourses(
         min_gain: How much of the panel's consent a unit of cost has to buy. Edits that buy less are
             not made; where some members stay unconvinced they are taken back as well.
     """
-    panel, edits, price = jax.device_put((panel, edits, np.float32(min_gain)))
-    return propose_in_blocks(
-        lambda *block: _search(Query.of(*block), panel, edits, space, price, max_changes),
-        rows,
-        target,
-        side_by_side=True,
-    )
+    # The arrays, not what holds them: a stored state is taken apart anew for every call.
+    parts = (space, *jax.tree.leaves((panel, edits)))
+
+    def run(size: Size) -> Any:
+        return bound(_search, parts, size.lanes, max_changes, device=own_device(), prepare=_task_of)
+
+    wanted = np.asarray(target, np.int32)
+    return propose_in_lanes(run, rows, wanted, np.full(len(rows), min_gain, np.float32))
 
 
-@compiled
+def _task_of(space: Space, *arrays: Numbers) -> _Task:
+    *layers, margins = arrays[: -len(Edits._fields)]
+    edits = Edits(*arrays[-len(Edits._fields) :])
+    half = len(layers) // 2
+    panel = Panel(tuple(layers[:half]), tuple(layers[half:]), margins)
+    first = np.asarray(panel.weights[0]).reshape(-1, panel.weights[0].shape[-1])
+    bias = np.asarray(panel.biases[0]).ravel()
+    return _Task(panel, edits, space, first, bias, edit_layers(first, edits))
+
+
 def _search(
-    query: Query, panel: Panel, edits: Edits, space: Space, min_gain: Array, max_changes: int
+    task: _Task,
+    lanes: int,
+    max_changes: int,
+    count: Array,
+    continuous: Array,
+    categories: Array,
+    target: Array,
+    min_gains: Array,
 ) -> tuple[Array, Array]:
-    layout = space.layout
-    row = expand(query.continuous.T, query.categories.T, layout)
-    task = _Task(row, query.target, space.constraints.limits(row), panel, edits, space, min_gain)
-
-    def unconvinced(carry: tuple[Array, Array, Array]) -> Array:
-        step, _, searching = carry
-        return (step < max_changes) & jnp.any(searching)
-
-    def edit(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        step, x, searching = carry
-        x, moved = _best_edit(x, searching, task)
-        return step + 1, x, searching & moved
-
-    everyone = jnp.ones(row.shape[1], bool)
-    _, x, _ = jax.lax.while_loop(unconvinced, edit, (jnp.int32(0), row, everyone))
-    # Categories first: each of them costs 2.
-    order = jnp.arange(_n_features(layout) - 1, -1, -1)
-    for _ in range(_PRUNING_ROUNDS):
-        x, _ = jax.lax.scan(lambda x, feature: (_prune(x, feature, task), None), x, order)
-    cut = layout.n_continuous
-    return x[:cut].T, harden(x[cut:], layout).T
-
-
-def _best_edit(x: Array, searching: Array, task: _Task) -> tuple[Array, Array]:
-    """Makes the edit that gains most for its price, where the panel is not yet convinced."""
-    panel, edits = task.panel, task.edits
-    owned = owned_columns(task.space.layout)
-    hidden = _first_layer(panel, x)
-    shares = _shares(_all_leads(panel, hidden, task.target), task)
-    gain = _consent(shares)
-    searching = searching & jnp.any(shares < 1.0, axis=0)
-    prices = owned @ jnp.abs(x - task.row)
-    # What each feature adds to the first layer: an edit takes this away and adds its own.
-    parts = jax.lax.map(
-        lambda own: jnp.einsum("moi,ib->mob", panel.weights[0], own[:, None] * x), owned
+    layout, min_gain = task.space.layout, min_gains[0]
+    row = expand(continuous.T, categories.T, layout)
+    limits = task.space.constraints.limits(row)
+    known = _Known(
+        row.T,
+        target,
+        allowed_edits(task.edits, limits, layout).T,
+        edit_costs(task.edits, row, layout).T,
     )
 
-    def consider(edit: tuple[Array, Array, Array]) -> Array:
-        feature, column, value = edit
-        own = owned[feature]
-        edited = jnp.where(own[:, None] > 0, 0.0, x).at[column].set(value)
-        first = hidden - parts[feature] + (value * panel.weights[0][:, :, column])[:, :, None]
-        gained = _consent(_shares(_all_leads(panel, first, task.target), task))
-        price = own @ jnp.abs(edited - task.row) - prices[feature]
-        rate = (gained - gain) / (jnp.maximum(price, 0.0) + EDIT_PRICE)
-        allowed = allowed_edit(edit, task.limits, task.space.layout) & (rate > task.min_gain)
-        return jnp.where(allowed & (gained > gain + _LEAST_GAIN), rate, -jnp.inf)
+    def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
+        x, going = _best_edit(found.x, known, task, min_gain)
+        made = found.made + 1
+        return _Found(x, made), ~going | (made >= max_changes)
 
-    rates = jax.lax.map(consider, (edits.feature, edits.column, edits.value))
+    start = _Found(row.T, jnp.zeros(len(target), jnp.int32))
+    found = through_lanes(step, known, start, count, lanes)
+
+    def categories_first(costs: Array) -> Array:
+        # Each of them costs 2.
+        return jnp.where(costs > 0.0, jnp.arange(1.0, costs.shape[1] + 1.0), 0.0)
+
+    retreat = partial(_take_back, task, min_gain)
+    x = prune(retreat, found.x, known, count, lanes, layout, rank=categories_first)
+    cut = layout.n_continuous
+    return x[:, :cut], harden(x[:, cut:].T, layout).T
+
+
+def _best_edit(x: Array, known: _Known, task: _Task, min_gain: Array) -> tuple[Array, Array]:
+    """Makes the edit that gains most for its price, where the panel is not yet convinced.
+
+    Returns:
+        The rows, and which of them have to go on.
+    """
+    edits = task.edits
+    feature, columns = jnp.asarray(edits.feature), x.T
+    owned = owned_columns(task.space.layout)
+    parts = feature_layers(task.first, columns, task.space.layout)
+    first = jnp.sum(parts, axis=0) + jnp.asarray(task.first_bias)[:, None]
+    here = _shares(_logits(task.panel, first), known.target, task.panel)
+    told = ask_about_edits(
+        partial(_logits, task.panel), first, parts, jnp.asarray(task.added), feature
+    )
+    shares = _shares(jnp.moveaxis(told, 0, 2), known.target, task.panel)
+    gains = _consent(shares) - _consent(here)
+    prices = (owned @ jnp.abs(columns - known.row.T))[feature]
+    rates = gains / (jnp.maximum(known.cost.T - prices, 0.0) + EDIT_PRICE)
+    usable = known.allowed.T & (rates > min_gain) & (gains > _LEAST_GAIN)
+    rates = jnp.where(usable, rates, -jnp.inf)
     best = jnp.argmax(rates, axis=0)
-    moves = searching & jnp.isfinite(jnp.max(rates, axis=0))
-    own = owned[edits.feature[best]].T > 0
-    place = jnp.arange(x.shape[0])[:, None] == edits.column[best]
-    edited = jnp.where(place, edits.value[best], jnp.where(own, 0.0, x))
-    return jnp.where(moves, edited, x), moves
+    moves = jnp.any(here < 1.0, axis=0) & jnp.isfinite(jnp.max(rates, axis=0))
+    x = jnp.where(moves[:, None], edited(columns, best, edits, owned).T, x)
+    # What the panel says of the row as it is now is known already.
+    now = jnp.take_along_axis(shares, best[None, None], axis=1)[:, 0]
+    return x, moves & jnp.any(now < 1.0, axis=0)
 
 
-def _prune(x: Array, feature: Array, task: _Task) -> Array:
+def _take_back(
+    task: _Task, min_gain: Array, known: _Known, x: Array, feature: Array, own: Array
+) -> Array:
     """Takes back one feature's change, wholly or in part, where the panel stays convinced.
 
     Where some members are not convinced, also what convinces the others by less than it costs.
     """
-    panel, edits = task.panel, task.edits
-    layout = task.space.layout
-    own = owned_columns(layout)[feature][:, None]
-    before = _shares(_all_leads(panel, _first_layer(panel, x), task.target), task)
+    row, n, cut = known.row, len(x), task.space.layout.n_continuous
+    number, each = jnp.minimum(feature, max(cut - 1, 0)), jnp.arange(n)
+    here, far = row[each, number], x[each, number]
+    retreats = _retreats(here, far, number, feature < cut, task)
+    way_back = jnp.where(jnp.abs(far - here) > 0.0, here - far, 1.0)
+    stay, back = jnp.zeros(n), jnp.ones(n)
+    shares = jnp.concatenate([stay[None], back[None], (retreats.places - far) / way_back])
+    both = jnp.concatenate([x, own * (row - x)]).T
+    layers = jnp.matmul(jnp.asarray(task.first), both)
+    first = layers[:, :n] + jnp.asarray(task.first_bias)[:, None]
+    told = ask_along(partial(_logits, task.panel), first, layers[:, n:], shares)
+    cost = jnp.sum(own * jnp.abs(row - x), axis=1)
+
+    def convinced(share: Array, place: Array) -> Array:
+        return _shares(told(share, place), known.target, task.panel)
+
+    before = convinced(stay, jnp.zeros(n, jnp.int32))
     split = jnp.any(before < 1.0, axis=0)
-    cost = jnp.sum(jnp.abs(x - task.row), axis=0)
 
-    def attempt(x: Array, tried: Array) -> Array:
-        after = _shares(_all_leads(panel, _first_layer(panel, tried), task.target), task)
-        saved = cost - jnp.sum(jnp.abs(tried - task.row), axis=0)
+    def holds(share: Array, place: Array) -> Array:
+        after = convinced(share, place)
         lost = _consent(before) - _consent(after)
-        too_dear = split & (after[0] >= before[0]) & (lost <= task.min_gain * saved)
-        return jnp.where(jnp.all(after >= before, axis=0) | too_dear, tried, x)
+        too_dear = split & (after[0] >= before[0]) & (lost <= min_gain * share * cost)
+        return jnp.all(after >= before, axis=0) | too_dear
 
-    x = attempt(x, jnp.where(own > 0, task.row, x))
-    if not layout.n_continuous:
-        return x
-    number = jnp.minimum(feature, layout.n_continuous - 1)
+    returned = jnp.where(own > 0, row, x)
+    whole = holds(back, jnp.ones(n, jnp.int32))[:, None]
+    if not cut:
+        return jnp.where(whole, returned, x)
+    # Staying and the whole way back come before the places.
+    value = retreats.settle(far, lambda value, place: holds((value - far) / way_back, place + 2))
+    is_value = (jnp.arange(x.shape[1]) == number[:, None]) & (feature < cut)[:, None]
+    return jnp.where(whole, returned, jnp.where(is_value, value[:, None], x))
+
+
+def _retreats(here: Array, far: Array, number: Array, is_number: Array, task: _Task) -> Retreats:
+    if not task.space.layout.n_continuous:
+        return Retreats.of(far, lambda now, share: now, ())
     step, first = task.space.step[number], task.space.first[number]
-    for share in _RETREATS:
-        value = share * task.row[number] + (1.0 - share) * x[number]
+    low, high = jnp.asarray(task.edits.low)[number], jnp.asarray(task.edits.high)[number]
+    grid = jnp.where(step > 0.0, step, 1.0)
+
+    def stop(now: Array, share: Array) -> Array:
+        value = share * here + (1.0 - share) * now
         # Away from the row, so that whole numbers do not undo what the panel asks for.
-        grid = jnp.where(step > 0.0, step, 1.0)
         place = (value - first) / grid
-        away = x[number] > task.row[number]
+        away = now > here
         whole = first + grid * jnp.where(away, jnp.ceil(place - 1e-4), jnp.floor(place + 1e-4))
         value = jnp.where(step > 0.0, whole, value)
-        usual = (edits.low[number] <= value) & (value <= edits.high[number])
-        moved = jnp.abs(x[number] - task.row[number]) >= NEGLIGIBLE_CHANGE
-        usable = usual & moved & (feature < layout.n_continuous)
-        x = attempt(x, x.at[number].set(jnp.where(usable, value, x[number])))
-    return x
+        usable = (low <= value) & (value <= high) & is_number
+        usable = usable & (jnp.abs(now - here) >= NEGLIGIBLE_CHANGE)
+        return jnp.where(usable, value, now)
+
+    return Retreats.of(far, stop, _RETREATS)
 
 
-def _first_layer(panel: Panel, x: Array) -> Array:
-    """Before its rectifier, of all networks, `[networks, units, n]`."""
-    return jnp.einsum("moi,ib->mob", panel.weights[0], x) + panel.biases[0][:, :, None]
+def _logits(panel: Panel, first: Array) -> Array:
+    """What members say of first layers `[units, n]`: `[members, logits, n]`."""
+    networks, width = panel.biases[0].shape
+    layer = first.reshape(networks, width, -1)
+    return committee_logits(panel.weights[1:], panel.biases[1:], layer, len(panel.margins))
 
 
-def _all_leads(panel: Panel, first_layer: Array, target: Array) -> Array:
-    """By how much the target class leads over the best other one, `[members, n]`."""
-    scores = committee_scores(panel.weights, panel.biases, first_layer, len(panel.margins))
-    return lead(scores, target)
-
-
-def _shares(leads: Array, task: _Task) -> Array:
-    """How convinced each member is: its lead as a share of the margin, at most one."""
-    return jnp.minimum(leads / task.panel.margins[:, task.target], 1.0)
+def _shares(logits: Array, target: Array, panel: Panel) -> Array:
+    """How convinced each member is, `[members, ..., n]`: its lead as a share of the margin."""
+    margins = jnp.asarray(panel.margins)[:, target]
+    margins = margins.reshape(len(margins), *(1,) * (logits.ndim - 3), -1)
+    return jnp.minimum(lead(logits, target) / margins, 1.0)
 
 
 def _consent(shares: Array) -> Array:
@@ -212,7 +283,3 @@ def _consent(shares: Array) -> Array:
     """
     others = jnp.mean(shares[1:], axis=0) if len(shares) > 1 else shares[0]
     return 0.5 * (shares[0] + others)
-
-
-def _n_features(layout: Layout) -> int:
-    return layout.n_continuous + layout.n_categorical

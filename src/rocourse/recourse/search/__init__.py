@@ -9,18 +9,27 @@ from rocourse.recourse.search._blocks import (
     traced,
 )
 from rocourse.recourse.search._candidate import Candidate, better, no_candidate
-from rocourse.recourse.search._committees import committee_scores
+from rocourse.recourse.search._committees import committee_logits
 from rocourse.recourse.search._edits import (
     EDIT_PRICE,
     Edit,
     Edits,
     Numbers,
-    allowed_edit,
+    allowed_edits,
     category_edits,
+    edit_costs,
+    edited,
     made_edits,
     owned_columns,
 )
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
+from rocourse.recourse.search._first_layers import (
+    ask_about_edits,
+    ask_along,
+    edit_layers,
+    feature_layers,
+)
+from rocourse.recourse.search._lanes import Size, propose_in_lanes, through_lanes
 from rocourse.recourse.search._log_odds import (
     LEAST_PROBABILITY,
     Network,
@@ -30,6 +39,8 @@ from rocourse.recourse.search._log_odds import (
     log_odds_of,
     log_odds_slope,
 )
+from rocourse.recourse.search._pruning import prune
+from rocourse.recourse.search._retreats import Retreats
 
 __all__ = [
     "EDIT_PRICE",
@@ -41,11 +52,19 @@ __all__ = [
     "Network",
     "Numbers",
     "Query",
+    "Retreats",
+    "Size",
     "Space",
-    "allowed_edit",
+    "allowed_edits",
+    "ask_about_edits",
+    "ask_along",
     "better",
     "category_edits",
-    "committee_scores",
+    "committee_logits",
+    "edit_costs",
+    "edit_layers",
+    "edited",
+    "feature_layers",
     "fill_lanes",
     "group_members",
     "hard",
@@ -59,6 +78,9 @@ __all__ = [
     "owned_columns",
     "project",
     "propose_in_blocks",
+    "propose_in_lanes",
+    "prune",
     "settings_of",
+    "through_lanes",
     "traced",
 ]

@@ -61,18 +61,34 @@ def category_edits(rows: Rows, layout: Layout, min_share: float) -> list[Edit]:
     return edits
 
 
-def allowed_edit(edit: tuple[Array, Array, Array], limits: Limits, layout: Layout) -> Array:
-    """For which rows, as columns, an edit (feature, column, value) keeps to the limits: `[n]`."""
-    feature, column, value = edit
+def allowed_edits(edits: Edits, limits: Limits, layout: Layout) -> Array:
+    """Which edits keep to the limits of rows as columns, `[edits, n]`."""
     cut = layout.n_continuous
     low, high, categories = limits
+    number = jnp.minimum(edits.feature, max(cut - 1, 0))
+    value = jnp.asarray(edits.value)[:, None]
     if not layout.group_sizes:
-        return (low[feature] <= value) & (value <= high[feature])
+        return (low[number] <= value) & (value <= high[number])
+    chosen = categories[jnp.maximum(edits.column - cut, 0)]
     if not cut:
-        return categories[column]
-    number = jnp.minimum(feature, cut - 1)
+        return chosen
     within = (low[number] <= value) & (value <= high[number])
-    return jnp.where(feature < cut, within, categories[jnp.maximum(column - cut, 0)])
+    return jnp.where((jnp.asarray(edits.feature) < cut)[:, None], within, chosen)
+
+
+def edit_costs(edits: Edits, row: Array, layout: Layout) -> Array:
+    """How far each edit takes its feature from encoded rows as columns, `[edits, n]`."""
+    moved = jnp.abs(jnp.asarray(edits.value)[:, None] - row[edits.column])
+    is_number = (jnp.asarray(edits.feature) < layout.n_continuous)[:, None]
+    # Another category is two columns away from the row's own.
+    return jnp.where(is_number, moved, 2.0 * moved)
+
+
+def edited(x: Array, place: Array, edits: Edits, owned: Array) -> Array:
+    """Each row, `[width, n]`, with an edit of its own."""
+    own = owned[edits.feature[place]].T > 0
+    here = jnp.arange(x.shape[0])[:, None] == edits.column[place]
+    return jnp.where(here, edits.value[place], jnp.where(own, 0.0, x))
 
 
 def owned_columns(layout: Layout) -> Array:

@@ -1,0 +1,95 @@
+"""All edits of rows at once: first layers move linearly with a row, the rest is asked anew."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from rocourse.recourse.search._edits import Edits, Numbers
+from rocourse.schema import Layout
+
+# Columns that networks are asked about at a time: enough for the processor's vectors, few enough
+# for its cache.
+_COLUMNS = 64
+
+Ask = Callable[[Array], Array]
+"""From first layers before their rectifiers, `[units, n]`, to scores `[..., n]`."""
+
+
+def edit_layers(weight: np.ndarray, edits: Edits) -> np.ndarray:
+    """What each edit adds to first layers, `[edits, units]`, of weights `[units, width]`."""
+    added: np.ndarray = weight.T[np.asarray(edits.column)] * np.asarray(edits.value)[:, None]
+    return added
+
+
+def feature_layers(weight: Numbers, x: Array, layout: Layout) -> Array:
+    """What each feature adds to first layers, `[features, units, n]`.
+
+    Args:
+        weight: Of all first layers side by side, `[units, width]`.
+        x: Encoded rows as columns, `[width, n]`.
+        layout: Of the rows.
+    """
+    cut = layout.n_continuous
+    numbers = weight.T[:cut, :, None] * x[:cut, None, :]
+    groups = [
+        jnp.matmul(weight[:, group], x[group], precision="highest") for group in layout.group_slices
+    ]
+    return jnp.concatenate([numbers, *(group[None] for group in groups)])
+
+
+def ask_about_edits(ask: Ask, first: Array, parts: Array, added: Array, feature: Array) -> Array:
+    """What networks say of every edit: `[edits, ..., n]`.
+
+    An edit takes away what its feature adds to the first layers, and adds its own.
+
+    Args:
+        ask: The networks.
+        first: Their first layers, of rows as they are, `[units, n]`.
+        parts: What each feature adds to them, `[features, units, n]`.
+        added: What each edit adds, `[edits, units]`.
+        feature: Of each edit.
+    """
+    without = first - parts
+    n = first.shape[1]
+
+    if n >= _COLUMNS:
+        told: Array = jax.lax.map(
+            lambda edit: ask(without[edit[0]] + edit[1][:, None]), (feature, added)
+        )
+        return told
+    return _ask_together(ask, jnp.moveaxis(without[feature] + added[:, :, None], 0, 1))
+
+
+def ask_along(ask: Ask, first: Array, way: Array, shares: Array) -> Callable[[Array, Array], Array]:
+    """What networks say at shares of a way.
+
+    Of many rows when it is asked for, since most shares never are; of a few, all at once.
+
+    Args:
+        ask: The networks.
+        first: Their first layers at the beginning of the way, `[units, n]`.
+        way: What the whole way adds to them, `[units, n]`.
+        shares: All that may be asked about, `[k, n]`.
+
+    Returns:
+        A function of shares `[n]` and their places among all, `[n]`, to scores `[..., n]`.
+    """
+    if first.shape[1] >= _COLUMNS:
+        return lambda share, place: ask(first + share * way)
+    told = _ask_together(ask, first[:, None] + shares * way[:, None])
+
+    def at(share: Array, place: Array) -> Array:
+        places = jnp.expand_dims(place, tuple(range(told.ndim - 1)))
+        return jnp.take_along_axis(told, places, axis=0)[0]
+
+    return at
+
+
+def _ask_together(ask: Ask, first: Array) -> Array:
+    """What networks say of first layers `[units, k, n]`: `[k, ..., n]`."""
+    units, k, n = first.shape
+    told = ask(first.reshape(units, -1))
+    return jnp.moveaxis(told.reshape(*told.shape[:-1], k, n), -2, 0)
