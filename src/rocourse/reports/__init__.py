@@ -15,6 +15,7 @@ from rocourse.reports._comparison_tables import (
 )
 from rocourse.reports._curve_figure import curve_parts
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
+from rocourse.reports._judge_tables import judge_parts
 from rocourse.reports._matrix_figure import matrix_parts
 from rocourse.reports._measured import Measured
 from rocourse.reports._model_tables import BASE, EXTENSION, predictive_tables, time_tables
@@ -24,7 +25,8 @@ from rocourse.reports._paper import PAPER_RESULTS
 from rocourse.reports._parameter_figures import Series, series_parts
 from rocourse.reports._parts import Part, Picture, Table, as_markdown
 from rocourse.reports._plausibility_tables import SAMPLES, Advice, plausible_tables
-from rocourse.reports._promise_tables import PromiseLine, judge_table, promise_parts
+from rocourse.reports._promise_reading import PromiseLine
+from rocourse.reports._promise_tables import promise_parts
 from rocourse.reports._recourse_tables import oracle_tables, recourse_tables
 
 __all__ = [
@@ -54,7 +56,7 @@ __all__ = [
     "draw_audits",
     "draw_report",
     "matrix_parts",
-    "judge_table",
+    "judge_parts",
     "oracle_tables",
     "pareto_parts",
     "plausible_tables",
