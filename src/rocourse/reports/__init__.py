@@ -14,6 +14,7 @@ from rocourse.reports._comparison_tables import (
     search_table,
 )
 from rocourse.reports._curve_figure import curve_parts
+from rocourse.reports._flagship_tables import FlagshipLine, flagship_table
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
 from rocourse.reports._judge_tables import judge_parts
 from rocourse.reports._matrix_figure import matrix_parts
@@ -38,6 +39,7 @@ __all__ = [
     "SAMPLES",
     "Advice",
     "Attacked",
+    "FlagshipLine",
     "Frontier",
     "Measured",
     "Part",
@@ -55,6 +57,7 @@ __all__ = [
     "curve_parts",
     "draw_audits",
     "draw_report",
+    "flagship_table",
     "matrix_parts",
     "judge_parts",
     "oracle_tables",

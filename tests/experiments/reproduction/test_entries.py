@@ -85,6 +85,8 @@ def made_up(job):
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
+    if job.kind == "fit":
+        return {"accuracy": draw()}
     if job.kind == "promises":
         return _promises(job, draw)
     others = [name for name in job.inputs["subsets"] if name != job.inputs["subset"]]
