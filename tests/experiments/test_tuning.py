@@ -158,6 +158,21 @@ def test_tuning_a_panel_trains_its_steady_committee(applicants, schema, monkeypa
     assert all(trial.score is not None for trial in result.trials)
 
 
+def test_tuning_varies_what_a_jury_goes_by_and_no_blur_that_it_has_not(applicants, schema):
+    space = tuning_space(METHODS["rocourse"])
+    assert {"proposer__kept", "proposer__shift__concept_tilt"} <= space.keys()
+    assert not [name for name in space if name.startswith("trainer")]
+    assert "trainer__blur__flip" in tuning_space(RoCoursePanel)
+    fixed = {name: value for name, value in FIXED.items() if name.startswith("trainer")}
+    fixed |= {"trainer__committee": 1, "proposer__jurors": 2, "proposer__witnesses": 4}
+    options = {"schema": schema, "fixed": fixed, "trials": 2, "judges": 1}
+    result = tune(applicants, TARGET, "rocourse", **options)
+    first, second = result.trials
+    assert first.parameters["proposer__kept"] == METHODS["rocourse"]().proposer.kept
+    assert second.parameters.keys() == space.keys()
+    assert first.score is not None and second.score is not None
+
+
 def test_judges_that_say_the_same_of_all_rows_are_left_out(prepared, monkeypatch):
     def judged_anew(*constants):
         answers = iter(constants)

@@ -30,7 +30,7 @@ def tune(
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="JSON file to write all trials to.")
     ],
-    method: options.Method = "rocoursenet",
+    method: options.Method = "rocourse",
     trials: Annotated[
         int, typer.Option("--trials", min=1, help="How many sets of parameters to try.")
     ] = 20,

@@ -179,6 +179,11 @@ def tuning_space(cls: type[Any]) -> dict[str, TuningRange]:
     if parts["trainer"].trains_beside and parts["proposer"].task(None) is not None:
         # Beside the model, a generator is trained for the trainer's epochs.
         del space[f"proposer{NESTED}epochs"]
+    if not getattr(parts["trainer"], "copies", 1):
+        # Where nothing is blurred, the blur decides nothing.
+        space = {
+            name: where for name, where in space.items() if f"{NESTED}blur{NESTED}" not in name
+        }
     return space
 
 

@@ -18,7 +18,7 @@ from rocourse.evaluation._metrics import (
 )
 from rocourse.evaluation._model import Model
 from rocourse.evaluation._plausibility import Plausibility
-from rocourse.evaluation._promises import PromiseScores, score_promises
+from rocourse.evaluation._promises import Asked, PromiseScores, ask, score_asked, score_promises
 from rocourse.evaluation._protocol import fit_seed, judge_subset, run_subsets, split
 from rocourse.evaluation._results import (
     MODEL_METRICS,
@@ -35,16 +35,19 @@ from rocourse.evaluation._scores import (
     select_rows,
 )
 from rocourse.evaluation._seeds import SeedsResult
+from rocourse.evaluation._sensible import FrequentValue, SensibleScores, score_sense
 
 __all__ = [
     "MODEL_METRICS",
     "PROTOCOLS",
     "RECOURSE_METRICS",
     "Aggregate",
+    "Asked",
     "AuditCounts",
     "AuditReport",
     "Auditor",
     "BrokenPromise",
+    "FrequentValue",
     "Model",
     "ModelScores",
     "Plausibility",
@@ -52,11 +55,13 @@ __all__ = [
     "RecourseScores",
     "RollingResult",
     "SeedsResult",
+    "SensibleScores",
     "SubsetResult",
     "SubsetsResult",
     "Summary",
     "Transition",
     "accuracy",
+    "ask",
     "auc",
     "audit",
     "common_judges",
@@ -70,7 +75,9 @@ __all__ = [
     "run_subsets",
     "select_rows",
     "sparsity",
+    "score_asked",
     "score_promises",
+    "score_sense",
     "split",
     "validity",
 ]

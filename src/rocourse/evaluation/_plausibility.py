@@ -149,10 +149,21 @@ class Plausibility:
         Returns:
             float64 [n] of zeros and ones.
         """
+        changed, within = self._changed_numbers(recourse)
+        return np.asarray((within | ~changed).all(axis=1), dtype=np.float64)
+
+    def usual_numbers(self, recourse: Recourse) -> npt.NDArray[np.bool_]:
+        """Whether each number that is changed becomes a usual one: bool, one a changed number."""
+        changed, within = self._changed_numbers(recourse)
+        return within[changed]
+
+    def _changed_numbers(
+        self, recourse: Recourse
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which numbers change, and which of all become usual ones, each `[n, numbers]`."""
         values, before = recourse.attempts.continuous, recourse.original_rows.continuous
         within = (values >= self._low - _ROUNDING) & (values <= self._high + _ROUNDING)
-        kept = np.abs(values - before) < NEGLIGIBLE_CHANGE
-        return np.asarray((within | kept).all(axis=1), dtype=np.float64)
+        return np.abs(values - before) >= NEGLIGIBLE_CHANGE, within
 
     def _attempts(self, recourse: Recourse) -> tuple[Encoded, npt.NDArray[Any]]:
         return one_hot(recourse.attempts, self._schema.layout), np.asarray(recourse.desired)

@@ -79,7 +79,17 @@ def score_promises(model: Model, rows: pd.DataFrame, judges: Mapping[str, Judge]
         rows: Rows without their labels.
         judges: Whose verdicts count, by name.
     """
-    refused, promises, advice = ask(model, rows)
+    return score_asked(ask(model, rows), judges)
+
+
+def score_asked(asked: Asked, judges: Mapping[str, Judge]) -> PromiseScores:
+    """Asks judges for their verdicts on what a model has told.
+
+    Args:
+        asked: What it told.
+        judges: Whose verdicts count, by name.
+    """
+    refused, promises, advice = asked
     return PromiseScores(
         refused=refused,
         promised=len(promises),

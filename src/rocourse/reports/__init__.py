@@ -14,7 +14,9 @@ from rocourse.reports._comparison_tables import (
     search_table,
 )
 from rocourse.reports._curve_figure import curve_parts
+from rocourse.reports._flagship_tables import FlagshipLine, flagship_table
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
+from rocourse.reports._judge_tables import judge_parts
 from rocourse.reports._matrix_figure import matrix_parts
 from rocourse.reports._measured import Measured
 from rocourse.reports._model_tables import BASE, EXTENSION, predictive_tables, time_tables
@@ -24,7 +26,8 @@ from rocourse.reports._paper import PAPER_RESULTS
 from rocourse.reports._parameter_figures import Series, series_parts
 from rocourse.reports._parts import Part, Picture, Table, as_markdown
 from rocourse.reports._plausibility_tables import SAMPLES, Advice, plausible_tables
-from rocourse.reports._promise_tables import PromiseLine, judge_table, promise_parts
+from rocourse.reports._promise_reading import PromiseLine
+from rocourse.reports._promise_tables import promise_parts
 from rocourse.reports._recourse_tables import oracle_tables, recourse_tables
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "SAMPLES",
     "Advice",
     "Attacked",
+    "FlagshipLine",
     "Frontier",
     "Measured",
     "Part",
@@ -53,8 +57,9 @@ __all__ = [
     "curve_parts",
     "draw_audits",
     "draw_report",
+    "flagship_table",
     "matrix_parts",
-    "judge_table",
+    "judge_parts",
     "oracle_tables",
     "pareto_parts",
     "plausible_tables",

@@ -29,7 +29,7 @@ class Table:
     note: str = ""
 
     words: ClassVar[frozenset[str]] = frozenset(
-        {"attacker", "changes", "data", "method", "model", "subset", "varied"}
+        {"attacker", "changes", "data", "method", "model", "protocol", "subset", "varied"}
     )
     """Columns that hold words and not numbers."""
 

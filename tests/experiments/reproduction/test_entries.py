@@ -28,8 +28,18 @@ def _promises(job, draw):
             **{share: {judge: draw() for judge in (*judges, "alone")} for share in shares},
             **{cost: 9 * draw() for cost in ("proximity", "advised_proximity")},
             "estimate": draw(),
+            "sense": dict.fromkeys(("promises", "advice"), sense),
+            "beside_oracle": {
+                "reached": 8,
+                "promised": 5,
+                "proximity": 9 * draw(),
+                "oracle_proximity": 9 * draw(),
+            },
         }
 
+    value = {"feature": "income", "value": 5, "told": 9, "accepted": draw()}
+    sense = {"people": 12, "numbers": 20, "usual_numbers": 19, "inliers": draw()}
+    sense["frequent"] = [value]
     levels = [f"{level:g}" for level in job.inputs["levels"]] or ["none"]
     return {
         "seed": job.inputs["seed"],
@@ -37,6 +47,8 @@ def _promises(job, draw):
         "plain_accuracy": draw(),
         "levels": {level: scores() for level in levels},
         "oracle": scores(),
+        "subset": job.inputs["subset"],
+        "samples": [{"changes": ["income: 3 → 5"], "proximity": draw(), "promised": True}],
     }
 
 
@@ -73,6 +85,8 @@ def made_up(job):
     if job.kind == "attack":
         names = ("validity", "robust_validity", "accuracy", "attacked_accuracy")
         return {"rows": 5} | {name: draw() for name in names}
+    if job.kind == "fit":
+        return {"accuracy": draw()}
     if job.kind == "promises":
         return _promises(job, draw)
     others = [name for name in job.inputs["subsets"] if name != job.inputs["subset"]]

@@ -1,6 +1,7 @@
 """The report: tables and figures from stored JSON alone."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from tests.experiments.reproduction.tiny import CELL, ENTRY, REGISTRY
@@ -9,6 +10,7 @@ from tests.reports.demo.test_page import Page
 from rocourse.estimators import METHODS
 from rocourse.experiments.reproduction import (
     SCALES,
+    Job,
     Store,
     collect,
     reproduce,
@@ -61,3 +63,18 @@ def test_run_can_be_cut_down_to_data_sets_and_methods(tmp_path):
     for cut in ({"data": ["loan"]}, {"methods": ["roar"]}):
         outcome, _ = reproduce([ENTRY], QUICK, tmp_path, work=tmp_path, registry=REGISTRY, **cut)
         assert (outcome.done, outcome.stored) == (0, 0)
+
+
+def test_results_of_other_entries_are_shown_beside_and_never_asked_for(folder, tmp_path):
+    shutil.copy(folder / "tiny.jsonl", tmp_path)
+    jobs = seed_by_seed([CELL])
+    seen = []
+    entry = replace(
+        ENTRY,
+        jobs=lambda scale: jobs[:1],
+        beside=lambda scale: [*jobs[1:3], Job("judge", {"dataset": "loan", "seed": 9})],
+        render=lambda scale, results: seen.extend(results) or [],
+    )
+    (section,) = write_report(QUICK, tmp_path, registry={"tiny": entry})
+    assert (section.done, section.total) == (1, 1)
+    assert set(seen) == set(jobs[:3])

@@ -33,6 +33,12 @@ from rocourse.experiments.reproduction._figures import (
     size_jobs,
     varied_jobs,
 )
+from rocourse.experiments.reproduction._flagship import (
+    beside_flagship_jobs,
+    flagship_jobs,
+    flagship_note,
+    show_flagship,
+)
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._promises import (
     judge_jobs,
@@ -80,6 +86,7 @@ class Entry:
         note: What is smaller than in the paper at a scale, or else to be known.
         ours: Whether it compares what the paper does not, in settings of our own. It is done when
             it is named, not by `all`.
+        beside: Jobs of other entries whose results are shown where they are there, and not done.
     """
 
     name: str
@@ -88,6 +95,7 @@ class Entry:
     render: Render
     note: Callable[[Scale], str] = lambda scale: ""
     ours: bool = False
+    beside: Jobs = lambda scale: ()
 
 
 def _recourses(name: str, title: str, methods: Sequence[str], datasets: Sequence[str]) -> Entry:
@@ -191,6 +199,15 @@ _ENTRIES = (
     Entry("table-tuning", "Parameters that were chosen", tuning_jobs, show_searches, ours=True),
     Entry("table-promises", "Promises, stated and kept", promise_jobs, show_promises, ours=True),
     Entry("table-judges", "Methods before common judges", judge_jobs, show_judges, ours=True),
+    Entry(
+        "table-flagship",
+        "RoCourse in the paper's protocol",
+        flagship_jobs,
+        show_flagship,
+        flagship_note,
+        ours=True,
+        beside=beside_flagship_jobs,
+    ),
     Entry("table-choices", "Settings of RoCoursePanel", choice_jobs, show_choices, ours=True),
 )
 

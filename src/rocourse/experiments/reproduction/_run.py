@@ -61,7 +61,8 @@ def read_sections(entries: Iterable[Entry], scale: Scale, store: Store) -> list[
         jobs = list(dict.fromkeys(entry.jobs(scale)))
         results = store.results(jobs)
         if results:
-            parts = tuple(entry.render(scale, results))
+            beside = store.results(entry.beside(scale))
+            parts = tuple(entry.render(scale, {**beside, **results}))
             counts = len(results), len(jobs)
             sections.append(
                 Section(entry.name, entry.title, parts, *counts, entry.note(scale), entry.ours)

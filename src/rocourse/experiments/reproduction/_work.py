@@ -6,6 +6,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from rocourse.attack import Attack
 from rocourse.errors import RocourseError
 from rocourse.estimators import METHODS, RecourseClassifier, oracle
@@ -20,7 +22,7 @@ from rocourse.experiments.reproduction._choosing import (
     shifted_choice,
 )
 from rocourse.experiments.reproduction._jobs import Job, as_parameters
-from rocourse.experiments.reproduction._promises import judge_promises
+from rocourse.experiments.reproduction._promise_work import judge_promises
 from rocourse.experiments.reproduction._rows import read_rows, read_untested_rows
 from rocourse.experiments.reproduction._store import Store
 from rocourse.options import plain
@@ -33,7 +35,9 @@ Issue = Callable[[RecourseClassifier, list[RecourseClassifier]], RecourseClassif
 def run_job(job: Job, store: Store) -> float:
     """Does a job and keeps its result; how many seconds it took."""
     start = perf_counter()
-    result = KINDS[job.kind](job, store)
+    # A job is one core's work: threads of scikit-learn would only wait for each other.
+    with threadpool_limits(limits=1):
+        result = KINDS[job.kind](job, store)
     seconds = perf_counter() - start
     store.write(job, result, seconds=seconds)
     return seconds

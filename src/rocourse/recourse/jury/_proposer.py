@@ -18,7 +18,7 @@ from rocourse.models.jurors import (
     train_jurors,
 )
 from rocourse.networks import Predictor
-from rocourse.options import instance, maybe, option, share, whole
+from rocourse.options import Span, instance, maybe, option, share, whole
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
 from rocourse.recourse.jury._calibration import (
     Calibration,
@@ -84,6 +84,7 @@ class JuryProposer(Proposer, kind="jury"):
         default=0.95,
         doc="The share of promises to be kept when the model is retrained.",
         rule=share(),
+        tune=Span(0.5, 0.99),
     )
     jurors: int = option(
         default=8, doc="Models of each family in the jury.", rule=whole(at_least=2)
@@ -98,6 +99,7 @@ class JuryProposer(Proposer, kind="jury"):
         default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.4),
         doc="How far rows shift that jurors and witnesses are trained on.",
         rule=instance(Shift),
+        tune={"label_tilt": Span(0.0, 1.5), "concept_tilt": Span(0.0, 1.5)},
     )
     group_shift: Shift = option(
         default=Shift(noise=0.02, flip=0.02, tilt=0.2, label_tilt=0.0, drift=0.15, group_tilt=0.7),
@@ -114,6 +116,7 @@ class JuryProposer(Proposer, kind="jury"):
         default=0.02,
         doc="The least share of the training rows that a category must have to be asked for.",
         rule=share(),
+        tune=Span(0.005, 0.1, log=True),
     )
     max_changes: int = option(default=12, doc="The most edits of a row.", rule=whole())
 
