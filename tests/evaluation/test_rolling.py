@@ -1,6 +1,7 @@
 """The rolling protocol by models whose verdicts can be worked out, and judges of other kinds."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,22 @@ def test_common_judges_are_scikit_learns_on_the_encoded_rows(periods):
         boosting.predict(np.hstack([test.continuous, test.categories])),
     )
     assert (judges["boosting"].predict(asked) == (asked["income"] >= 5)).mean() > 0.95
+
+
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_common_judges_grant_from_the_cut_off_on(periods, favourable):
+    frame = periods["2001"]
+    X, y = frame.drop(columns="good"), frame["good"]
+    schema = replace(BINARY, target=replace(BINARY.target, favourable=favourable))
+    logistic = LogisticRegression(max_iter=2000).fit(one_hot(BINARY.encode(X), BINARY.layout), y)
+    likely = logistic.predict_proba(one_hot(BINARY.encode(X), BINARY.layout))[:, favourable]
+    judge = common_judges(schema, threshold=0.8)["logistic"](X, y, 0)
+    np.testing.assert_array_equal(judge.predict(X) == favourable, likely >= 0.8)
+    judge = common_judges(schema, approval_rate=0.3)["logistic"](X, y, 0)
+    granted = judge.predict(X) == favourable
+    assert likely[granted].min() > likely[~granted].max()
+    ties = (likely.astype(np.float32) == np.float32(likely[granted].min())).sum()
+    assert 0 <= granted.sum() - round(0.3 * len(X)) < ties
 
 
 def test_common_judges_judge_promises_beside_the_retrained_model(periods):

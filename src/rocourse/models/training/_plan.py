@@ -9,7 +9,7 @@ from rocourse.attack import Attack
 from rocourse.models.training._history import History
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.options import Options, maybe, number, one_of, option, share, whole, widths
-from rocourse.schema import Rows, Schema
+from rocourse.schema import CutOff, Rows, Schema
 
 Loss = Literal["mse", "cross_entropy"]
 ValidityLoss = Literal["mse", "cross_entropy", "hinge"]
@@ -30,6 +30,8 @@ class TrainingRows(NamedTuple):
     schema: Schema
     groups: np.ndarray | None = None
     """The index of each row's group (a year, a branch), `[n]`, where groups are known."""
+    cut_off: CutOff | None = None
+    """By which rows are judged, also by models that are trained on them shifted."""
 
 
 class Objective(NamedTuple):
