@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from rocourse.errors import ConfigError
+from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation import RollingResult, common_judges, run_rolling, split
 from rocourse.schema import one_hot
 
@@ -44,8 +44,8 @@ def fits():
 
 @pytest.fixture
 def result(periods, fits):
-    def fit(name, X, y, seed):
-        fits.append((name, len(X), list(y)))
+    def fit(name, X, y, groups, seed):
+        fits.append((name, len(X), groups))
         return Threshold(THRESHOLDS[name])
 
     return run_rolling(periods, "good", fit, seed=3)
@@ -60,6 +60,11 @@ def test_models_see_the_periods_so_far_and_the_next_one_alone(result, fits, peri
         ("to 2003", sum(train.values())),
         ("only 2003", train["2003"]),
     ]
+    groups = {name: told for name, _, told in fits}
+    assert groups["to 2001"] is None and groups["only 2003"] is None
+    counts = groups["to 2003"].value_counts()
+    assert counts.to_dict() == train
+    assert groups["to 2003"].tolist()[: train["2001"]] == ["2001"] * train["2001"]
 
 
 def test_promises_are_made_to_the_refused_and_judged_by_what_comes_next(result, periods):
@@ -82,7 +87,7 @@ def test_who_would_be_granted_anyway_is_told(periods):
     result = run_rolling(
         {name: periods[name] for name in PERIODS[:2]},
         "good",
-        lambda name, X, y, seed: Threshold(strict_then_lax[name]),
+        lambda name, X, y, groups, seed: Threshold(strict_then_lax[name]),
         seed=3,
     )
     (only,) = result.transitions
@@ -95,7 +100,7 @@ def test_rows_without_a_recourse_are_no_promises(periods):
     result = run_rolling(
         {name: periods[name] for name in PERIODS[:2]},
         "good",
-        lambda name, X, y, seed: Threshold(6, short=2),
+        lambda name, X, y, groups, seed: Threshold(6, short=2),
         seed=3,
     )
     (only,) = result.transitions
@@ -108,6 +113,25 @@ def test_a_result_comes_back_from_json(result):
     assert again == result
     assert again.aggregate("kept").mean == pytest.approx(0.5)
     assert again.aggregate("coverage").mean == 1.0
+
+
+def test_a_judge_of_one_period_may_be_of_another_kind(periods):
+    result = run_rolling(
+        {name: periods[name] for name in PERIODS[:2]},
+        "good",
+        lambda name, X, y, groups, seed: Threshold(4),
+        seed=3,
+        fit_alone=lambda name, X, y, seed: Threshold({"only 2002": 9}[name]),
+    )
+    assert (result.transitions[0].kept, result.transitions[0].kept_alone) == (1.0, 0.0)
+
+
+def test_a_period_without_a_class_is_named(periods):
+    refused = periods["2002"].assign(good=0)
+    with pytest.raises(DataError, match="'2002' has none of 1; leave it out, or join it"):
+        run_rolling(
+            {"2001": periods["2001"], "2002": refused}, "good", lambda *_: Threshold(4), seed=0
+        )
 
 
 def test_one_period_judges_nothing(periods):
@@ -154,7 +178,7 @@ def test_common_judges_judge_promises_beside_the_retrained_model(periods):
     result = run_rolling(
         periods,
         "good",
-        lambda name, X, y, seed: Threshold(THRESHOLDS[name]),
+        lambda name, X, y, groups, seed: Threshold(THRESHOLDS[name]),
         seed=3,
         judges=common_judges(BINARY),
     )
