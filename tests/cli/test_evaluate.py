@@ -2,13 +2,19 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
-from tests.command_line import refused, succeed
+from tests.command_line import refused, run, succeed
 
-from rocourse.artifacts import save
+from rocourse.artifacts import load, save
+from rocourse.estimators import RoCourse
 from rocourse.evaluation import Plausibility, evaluate_model
-from rocourse.schema import Schema
+from rocourse.experiments import evaluate_rolling
+from rocourse.models import SteadyTrainer
+from rocourse.recourse import JuryProposer
+from rocourse.schema import CutOff, Schema
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +142,89 @@ def test_a_judge_of_another_schema_is_refused(files, tmp_path, change, words):
     save(untrained_model(schema=schema), tmp_path / "judge")
     args = ("evaluate", files / "model", files / "a.csv", "--against", tmp_path / "judge")
     assert words in refused(*args)
+
+
+@pytest.fixture(scope="module")
+def years(tmp_path_factory):
+    """A model, and a table of three years with the column `year`."""
+    folder = tmp_path_factory.mktemp("years")
+    table = pd.concat(
+        [make_applicants(seed=i).assign(year=2001 + i) for i in range(3)], ignore_index=True
+    )
+    # The order of the file is not that of time.
+    table.sample(frac=1.0, random_state=0).to_csv(folder / "years.csv", index=False)
+    model = RoCourse(
+        Schema.infer(table.drop(columns="year"), target=TARGET),
+        trainer=SteadyTrainer(epochs=5, copies=0, balance=0.0, committee=1),
+        proposer=JuryProposer(jurors=2, witnesses=4, kept=0.7),
+        threshold=0.6,
+        random_state=0,
+    )
+    model.fit(table.drop(columns=["year", TARGET]), table[TARGET]).save(folder / "model")
+    return folder
+
+
+def test_periods_are_gone_through_in_their_order(years):
+    args = ("evaluate", years / "model", years / "years.csv", "--period=year")
+    result = succeed(*args, "--kept=0.5", "--json")
+    document = json.loads(result.stdout)
+    transitions = document["rolling"]["transitions"]
+    assert [(t["period"], t["following"]) for t in transitions] == [
+        ("2001", "2002"),
+        ("2002", "2003"),
+    ]
+    assert all(set(t["judged"]) == {"network", "boosting", "logistic"} for t in transitions)
+    kept = [t["kept"] for t in transitions if t["kept"] is not None]
+    assert document["mean"]["kept"] == (pytest.approx(np.mean(kept)) if kept else None)
+    assert "models" in result.stderr
+    shown = succeed(*args, "--kept=0.5").stdout
+    assert "rolling" in shown and "mean" in shown and "unchanged" in shown
+    again = json.loads(succeed(*args, "--kept=0.5", "--json", "--quiet").stdout)
+    assert again["rolling"] == document["rolling"]
+
+
+def test_the_models_of_the_periods_decide_by_the_cut_off(years):
+    table = pd.read_csv(years / "years.csv")
+    model = load(years / "model")
+    seen = []
+    rows = table.drop(columns=["year", TARGET])
+    evaluate_rolling(
+        model, rows, table[TARGET], table["year"], on_progress=lambda *told: seen.append(told)
+    )
+    names = ["to 2001", "to 2002", "only 2002", "to 2003", "only 2003"]
+    assert seen == [(i, 5, name) for i, name in enumerate(names)]
+    # Everybody is granted from next to nothing on: nobody is refused, and nothing promised.
+    model.cut_off_ = CutOff(1e-6, model.cut_off_.favourable)
+    result = evaluate_rolling(model, rows, table[TARGET], table["year"])
+    assert [one.refused for one in result.transitions] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--period=yaer"], "--period must name a column of the rows, but got 'yaer'"),
+        (["--period=income"], "no feature of the model, but got 'income'"),
+        (["--period=year", "--kept=2"], "'kept' of JuryProposer must be at least 0 and below 1"),
+    ],
+)
+def test_impossible_periods_are_told_in_a_sentence(years, args, words):
+    assert words in refused("evaluate", years / "model", years / "years.csv", *args)
+
+
+def test_periods_need_values_and_classes_and_each_other(years, tmp_path):
+    table = pd.read_csv(years / "years.csv")
+
+    def sentence(frame):
+        frame.to_csv(tmp_path / "years.csv", index=False)
+        return refused("evaluate", years / "model", tmp_path / "years.csv", "--period=year")
+
+    missing = table.assign(year=table["year"].where(table.index != 3))
+    assert "Every row must have a period, but row 3 has none" in sentence(missing)
+    assert "periods must hold at least two" in sentence(table[table["year"] == 2001])
+    one_class = table[(table["year"] != 2002) | (table[TARGET] == "denied")]
+    assert "'2002' has none of 'granted'" in sentence(one_class)
+
+
+@pytest.mark.parametrize("args", [["--kept=0.9"], ["--period=year", "--against=b"]])
+def test_options_of_other_protocols_are_wrong_usage(years, args):
+    assert run("evaluate", years / "model", years / "years.csv", *args).exit_code == 2

@@ -67,6 +67,24 @@ def test_the_default_promises_and_periods_are_no_feature(files, applicants, tmp_
     assert model.pledge().kept == 0.7
 
 
+def test_the_cut_off_is_an_option(files, applicants, tmp_path):
+    rows = applicants.drop(columns=TARGET)
+    args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
+    args = (*args, "--set=trainer.epochs=5", "--json")
+    report = json.loads(succeed(*args, "--threshold=0.4", "--out", tmp_path / "t").stdout)
+    assert report["threshold"] == 0.4
+    model = load(tmp_path / "t")
+    likely = model.predict_proba(rows)[:, 1]
+    np.testing.assert_array_equal(model.predict(rows) == "granted", likely >= 0.4)
+    told = json.loads(succeed("predict", tmp_path / "t", files / "a.csv", "--json").stdout)
+    given = [record["predicted"] for record in told["predictions"]]
+    assert given == model.predict(rows).tolist()
+    report = json.loads(succeed(*args, "--approval-rate=0.25", "--out", tmp_path / "r").stdout)
+    rated = load(tmp_path / "r")
+    assert report["threshold"] == rated.cut_off_.threshold
+    assert (rated.predict(rows) == "granted").sum() == len(rows) // 4
+
+
 def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
     out = tmp_path / "model"
     args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
@@ -93,6 +111,8 @@ def test_the_output_is_checked_before_anything_else(tmp_path):
         (["--method=counternet", "--set=proposer.network=paint"], ["'network'", "'paint'"]),
         (["--kept=1.5"], ["'kept' of JuryProposer", "1.5"]),
         (["--method=roar", "--kept=0.9"], ["'kept'", "ROARProposer"]),
+        (["--threshold=1"], ["'threshold' must be a number above 0 and below 1", "1.0"]),
+        (["--threshold=.4", "--approval-rate=.5"], ["'approval_rate'", "leave one of them out"]),
         (["--period=yaer"], ["--period", "'yaer'"]),
         (["--set=proposer=paint"], ["proposer must be one of", "'paint'"]),
         (["--set=trainer.encoder_widths=8"], ["'encoder_widths'", "8"]),

@@ -15,7 +15,7 @@ from tests.evaluation.conftest import Threshold
 from rocourse.errors import ArtifactError, ConfigError, DataError
 from rocourse.evaluation import AuditCounts, Auditor, AuditReport, audit
 from rocourse.ledger import Promise, Status, new_id
-from rocourse.schema import Categorical, Continuous, Schema
+from rocourse.schema import Categorical, Continuous, CutOff, Schema
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ROW = {"income": 5, "debt": 5, "home": "rent"}
@@ -74,6 +74,19 @@ def test_margins_are_log_odds(threshold):
     assert [found.margin for found in report.worst] == pytest.approx([-6.5, -3.5, -0.5])
     assert report.worst[-1].probability == pytest.approx(1 / (1 + np.exp(0.5)))
     assert report.worst[0].promised == 0.75
+
+
+def test_a_models_cut_off_decides_and_margins_are_from_there(threshold):
+    model = threshold(at=7)
+    model.cut_off_ = CutOff(0.9, 1)
+    incomes = (6, 8, 9, 10)
+    promises = [make_promise(income) for income in incomes]
+    report = audit_one(model, *promises)
+    # The log-odds of class 1 are the income's distance from 6.5; those of 0.9 are log 9.
+    assert report.total == AuditCounts(promises=4, honoured=2)
+    margins = np.array([6, 8]) - 6.5 - np.log(9.0)
+    assert [found.margin for found in report.worst] == pytest.approx(margins)
+    assert report.worst[0].probability == pytest.approx(1 / (1 + np.exp(0.5)))
 
 
 def test_with_three_classes_the_margin_is_against_the_best_other_one(bands):

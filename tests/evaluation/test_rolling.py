@@ -1,6 +1,7 @@
 """The rolling protocol by models whose verdicts can be worked out, and judges of other kinds."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from rocourse.errors import ConfigError
+from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation import RollingResult, common_judges, run_rolling, split
 from rocourse.schema import one_hot
 
@@ -43,8 +44,8 @@ def fits():
 
 @pytest.fixture
 def result(periods, fits):
-    def fit(name, X, y, seed):
-        fits.append((name, len(X), list(y)))
+    def fit(name, X, y, groups, seed):
+        fits.append((name, len(X), groups))
         return Threshold(THRESHOLDS[name])
 
     return run_rolling(periods, "good", fit, seed=3)
@@ -59,6 +60,11 @@ def test_models_see_the_periods_so_far_and_the_next_one_alone(result, fits, peri
         ("to 2003", sum(train.values())),
         ("only 2003", train["2003"]),
     ]
+    groups = {name: told for name, _, told in fits}
+    assert groups["to 2001"] is None and groups["only 2003"] is None
+    counts = groups["to 2003"].value_counts()
+    assert counts.to_dict() == train
+    assert groups["to 2003"].tolist()[: train["2001"]] == ["2001"] * train["2001"]
 
 
 def test_promises_are_made_to_the_refused_and_judged_by_what_comes_next(result, periods):
@@ -81,7 +87,7 @@ def test_who_would_be_granted_anyway_is_told(periods):
     result = run_rolling(
         {name: periods[name] for name in PERIODS[:2]},
         "good",
-        lambda name, X, y, seed: Threshold(strict_then_lax[name]),
+        lambda name, X, y, groups, seed: Threshold(strict_then_lax[name]),
         seed=3,
     )
     (only,) = result.transitions
@@ -94,7 +100,7 @@ def test_rows_without_a_recourse_are_no_promises(periods):
     result = run_rolling(
         {name: periods[name] for name in PERIODS[:2]},
         "good",
-        lambda name, X, y, seed: Threshold(6, short=2),
+        lambda name, X, y, groups, seed: Threshold(6, short=2),
         seed=3,
     )
     (only,) = result.transitions
@@ -107,6 +113,25 @@ def test_a_result_comes_back_from_json(result):
     assert again == result
     assert again.aggregate("kept").mean == pytest.approx(0.5)
     assert again.aggregate("coverage").mean == 1.0
+
+
+def test_a_judge_of_one_period_may_be_of_another_kind(periods):
+    result = run_rolling(
+        {name: periods[name] for name in PERIODS[:2]},
+        "good",
+        lambda name, X, y, groups, seed: Threshold(4),
+        seed=3,
+        fit_alone=lambda name, X, y, seed: Threshold({"only 2002": 9}[name]),
+    )
+    assert (result.transitions[0].kept, result.transitions[0].kept_alone) == (1.0, 0.0)
+
+
+def test_a_period_without_a_class_is_named(periods):
+    refused = periods["2002"].assign(good=0)
+    with pytest.raises(DataError, match="'2002' has none of 1; leave it out, or join it"):
+        run_rolling(
+            {"2001": periods["2001"], "2002": refused}, "good", lambda *_: Threshold(4), seed=0
+        )
 
 
 def test_one_period_judges_nothing(periods):
@@ -133,11 +158,27 @@ def test_common_judges_are_scikit_learns_on_the_encoded_rows(periods):
     assert (judges["boosting"].predict(asked) == (asked["income"] >= 5)).mean() > 0.95
 
 
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_common_judges_grant_from_the_cut_off_on(periods, favourable):
+    frame = periods["2001"]
+    X, y = frame.drop(columns="good"), frame["good"]
+    schema = replace(BINARY, target=replace(BINARY.target, favourable=favourable))
+    logistic = LogisticRegression(max_iter=2000).fit(one_hot(BINARY.encode(X), BINARY.layout), y)
+    likely = logistic.predict_proba(one_hot(BINARY.encode(X), BINARY.layout))[:, favourable]
+    judge = common_judges(schema, threshold=0.8)["logistic"](X, y, 0)
+    np.testing.assert_array_equal(judge.predict(X) == favourable, likely >= 0.8)
+    judge = common_judges(schema, approval_rate=0.3)["logistic"](X, y, 0)
+    granted = judge.predict(X) == favourable
+    assert likely[granted].min() > likely[~granted].max()
+    ties = (likely.astype(np.float32) == np.float32(likely[granted].min())).sum()
+    assert 0 <= granted.sum() - round(0.3 * len(X)) < ties
+
+
 def test_common_judges_judge_promises_beside_the_retrained_model(periods):
     result = run_rolling(
         periods,
         "good",
-        lambda name, X, y, seed: Threshold(THRESHOLDS[name]),
+        lambda name, X, y, groups, seed: Threshold(THRESHOLDS[name]),
         seed=3,
         judges=common_judges(BINARY),
     )

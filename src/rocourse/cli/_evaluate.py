@@ -21,6 +21,7 @@ EXAMPLES = options.examples(
     "rocourse evaluate model-2024/ test.csv --against model-2025/",
     "rocourse evaluate model/ test.csv --reference train.csv",
     "rocourse evaluate a/ test.parquet --against b/ --against c/ --json",
+    "rocourse evaluate model/ loans.csv --period year --kept 0.9",
 )
 
 
@@ -53,18 +54,47 @@ def evaluate(
             "the recourses are.",
         ),
     ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            "--period",
+            metavar="COLUMN",
+            help="Column that says which year or month a row is of: the model is trained anew for "
+            "each, and judged by what comes next (protocol rolling).",
+        ),
+    ] = None,
+    kept: Annotated[
+        float | None,
+        typer.Option(
+            "--kept",
+            metavar="SHARE",
+            help="With --period: share of promises to be kept, if not the model's own.",
+        ),
+    ] = None,
     drop: options.Drop = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure accuracy, validity, robust validity, proximity, features changed, plausibility."""
+    """Measure accuracy, validity, robust validity, proximity, features changed, plausibility.
+
+    With --period: which promises would have been kept, period after period.
+    """
     from rocourse.artifacts import load
     from rocourse.console import target_of
     from rocourse.evaluation import constant_class, evaluate_model
     from rocourse.tables import read_rows, select_features
 
+    if period is None and kept is not None:
+        raise typer.BadParameter("--kept needs --period: other protocols train nothing.")
+    if period is not None and (against or reference is not None):
+        raise typer.BadParameter(
+            "--period brings judges of its own: leave out --against and --reference."
+        )
     output = Output(as_json=as_json, quiet=quiet)
     fitted = load(model)
+    if period is not None:
+        _evaluate_rolling(output, fitted, model, data, target, period, kept, drop)
+        return
     judges = {str(path): load(path) for path in against or ()}
     for path, judge in judges.items():
         _check_judge(fitted, judge, path)
@@ -94,6 +124,45 @@ def evaluate(
                 f"The judge {path} predicts {label} for every row, so that its verdict says "
                 "nothing about the recourses."
             )
+
+
+def _evaluate_rolling(
+    output: Output,
+    fitted: "RecourseClassifier",
+    model: Path,
+    data: Path,
+    target: str | None,
+    period: str,
+    kept: float | None,
+    drop: list[str] | None,
+) -> None:
+    from rocourse._wording import show
+    from rocourse.console import rolling_lines, take_period, target_of
+    from rocourse.errors import DataError
+    from rocourse.experiments import evaluate_rolling
+    from rocourse.tables import read_rows, select_features, take_target
+
+    if period in fitted.schema_.names:
+        raise DataError(
+            f"--period must name a column that is no feature of the model, but got {show(period)}; "
+            f"train it with --period {period}."
+        )
+    frame, periods = take_period(read_rows(data, schema=fitted.schema_, drop=drop), period)
+    assert periods is not None  # a period was named
+    frame, labels = take_target(frame, target or target_of(fitted).name)
+    rows = select_features(frame, fitted.schema_)
+    with output.progress() as report:
+        result = evaluate_rolling(
+            fitted,
+            rows,
+            labels.rename(target_of(fitted).name),
+            periods,
+            kept=kept,
+            on_progress=lambda done, total, name: report("models", done, total, name),
+        )
+    told = {"model": str(model), "data": str(data), "rolling": result.to_dict()}
+    output.emit({**told, "mean": result.means()})
+    output.show(*rolling_lines(result))
 
 
 def _labels(

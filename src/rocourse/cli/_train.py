@@ -19,6 +19,7 @@ EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
     "rocourse train loans.csv --target paid --kept 0.9 --period year --out m/",
+    "rocourse train loans.csv --target paid --approval-rate 0.6 --out m/",
     "rocourse train loans.csv --target paid --method roar --set proposer.delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
     "rocourse train loans.csv --target paid --set trainer.epochs=20 --out m/ --force",
@@ -56,6 +57,23 @@ def train(
             metavar="COLUMN",
             help="Column that says which period, branch or batch a row is of: what changed "
             "between them tells how far the world moves. No feature.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            metavar="P",
+            help="Probability of the favourable class from which on it is granted. [default: the "
+            "most probable class]",
+        ),
+    ] = None,
+    approval_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--approval-rate",
+            metavar="SHARE",
+            help="Share of the training rows that are to be granted it; sets the threshold.",
         ),
     ] = None,
     explain: Annotated[
@@ -104,8 +122,8 @@ def train(
         config, assignments, known=estimator().get_params(), named=named_options
     )
     explained = None if explain is None else _explained(explain, schema)
-    if kept is not None:
-        parameters["kept"] = kept
+    stated = {"kept": kept, "threshold": threshold, "approval_rate": approval_rate}
+    parameters |= {name: value for name, value in stated.items() if value is not None}
     fitted_schema, X, y, groups = read_training_rows(
         data,
         target,
@@ -139,6 +157,7 @@ def train(
         "features": len(model.schema_.features),
         "classes": list(target_of(model).classes),
         "favourable": target_of(model).favourable,
+        "threshold": None if model.cut_off_ is None else model.cut_off_.threshold,
         "seed": seed,
         "epochs": model.n_iter_,
         "best_epoch": model.best_epoch_,
@@ -165,6 +184,10 @@ def _figures(record: dict[str, float]) -> str:
     )
 
 
+def _granted(threshold: float | None) -> list[tuple[str, str]]:
+    return [] if threshold is None else [("granted from a probability of", f"{threshold:.4g}")]
+
+
 def _pledged(pledge: dict[str, Any] | None) -> list[tuple[str, str]]:
     """What is promised, in words."""
     if pledge is None:
@@ -189,6 +212,7 @@ def _table(result: dict[str, Any]) -> "Table":
         ("rows × features", f"{result['rows']} × {result['features']}"),
         ("classes", ", ".join(map(str, result["classes"]))),
         ("favourable class", str(result["favourable"])),
+        *_granted(result["threshold"]),
         *(
             [("weights of epoch", f"{result['best_epoch']} of {result['epochs']}")]
             if result["epochs"]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
-    from rocourse.console._training_rows import read_training_rows
+    from rocourse.console._rolling_table import rolling_lines
+    from rocourse.console._training_rows import read_training_rows, take_period
 
 __all__ = [
     "INTERRUPTED",
@@ -42,6 +43,8 @@ __all__ = [
     "parse_class",
     "read_parameters",
     "read_training_rows",
+    "rolling_lines",
+    "take_period",
     "target_of",
     "with_schema_options",
 ]
@@ -57,6 +60,8 @@ _HOMES = {
     "parse_class": "_classes",
     "read_parameters": "_parameters",
     "read_training_rows": "_training_rows",
+    "rolling_lines": "_rolling_table",
+    "take_period": "_training_rows",
     "target_of": "_classes",
 }
 

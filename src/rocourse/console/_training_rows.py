@@ -26,7 +26,7 @@ def read_training_rows(
     if schema_file is not None:
         known = Schema.load(schema_file)
     if known is None:
-        frame, periods = _take_period(read_rows(data, schema=None, drop=drop), period)
+        frame, periods = take_period(read_rows(data, schema=None, drop=drop), period)
         schema = columns.infer(frame, target)
     else:
         schema = columns.apply(known)
@@ -35,14 +35,15 @@ def read_training_rows(
                 f"The target must be that of the schema, {schema.target.name!r}, but --target is "
                 f"{target!r}; change one of them."
             )
-        frame, periods = _take_period(read_rows(data, schema=schema, drop=drop), period)
+        frame, periods = take_period(read_rows(data, schema=schema, drop=drop), period)
     X, y = take_target(frame, target)
     return schema, select_features(X, schema), y, periods
 
 
-def _take_period(
+def take_period(
     frame: pd.DataFrame, period: str | None
 ) -> tuple[pd.DataFrame, "pd.Series[Any] | None"]:
+    """The rows without the column of `--period`, and that column, if there is to be one."""
     if period is None:
         return frame, None
     if period not in frame.columns:

@@ -1,7 +1,6 @@
 """The one estimator: a trainer, a proposer and perhaps an attack; rows in, recourses out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,8 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rocourse.attack import Attack
-from rocourse.errors import ConfigError
-from rocourse.estimators._given import classes_of, open_model, require_same_encoding
+from rocourse.estimators._given import (
+    classes_of,
+    learned_cut_off,
+    learned_schema,
+    open_model,
+    require_classes,
+    require_network,
+    require_two,
+    schema_of,
+)
 from rocourse.estimators._parameters import (
     KEPT,
     OPTION_PARTS,
@@ -24,10 +31,10 @@ from rocourse.estimators._parameters import (
     documented_defaults,
     require_options,
     resolved,
+    states_cut_off,
 )
 from rocourse.estimators._promising import Promising
 from rocourse.estimators._reading import (
-    fitted_schema,
     known_groups,
     known_labels,
     new_labels,
@@ -43,12 +50,11 @@ from rocourse.models import (
     TrainingRows,
     train_witnesses,
 )
-from rocourse.models.adapters import AdaptedModel
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
-from rocourse.schema import OutOfRange, Recourse, Schema
+from rocourse.schema import CutOff, OutOfRange, Recourse, Schema, verdicts
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
 
@@ -80,6 +86,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
     attack_: Attack | None
     model_: BatchModel
     """What decides."""
+    cut_off_: CutOff | None
+    """From which probability on the favourable class is granted; None: the most probable class."""
     network_: Predictor | None
     """The model's network; of a model without one, what imitates it, where that is needed."""
     state_: State
@@ -101,6 +109,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         attack: Attack | None = None,
         model: Any = None,
         preset: str | None = None,
+        threshold: float | None = None,
+        approval_rate: float | None = None,
         witnesses: int = 0,
         out_of_range: OutOfRange = "clip",
         random_state: Any = None,
@@ -111,6 +121,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         self.attack = attack
         self.model = model
         self.preset = preset
+        self.threshold = threshold
+        self.approval_rate = approval_rate
         self.witnesses = witnesses
         self.out_of_range: OutOfRange = out_of_range
         self.random_state = random_state
@@ -162,7 +174,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         """How many epochs `fit` will run at most."""
         trainer, proposer, attack = resolved(self)
         trained = 0 if self.model is not None else trainer.epochs
-        if trained and trainer.trains_beside and proposer.task(attack) is not None:
+        beside = trainer.trains_beside and not states_cut_off(self)
+        if trained and beside and proposer.task(attack) is not None:
             return trained
         return trained + getattr(proposer, "epochs", 0)
 
@@ -188,6 +201,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         self.trainer_, self.proposer_, self.attack_ = resolved(self)
         frame = read_frame(self, X, fitting=True)
         labels = self._learn_classes(y, len(frame))
+        if states_cut_off(self):
+            require_two(self.classes_)
         self.schema_ = self._learn_schema(frame, y)
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -210,17 +225,18 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
             # What is given was trained in a way of its own, and would be again.
             self.trainer_ = trainer = given.trainer_
         if self.model is None:
-            beside = self.proposer_.task(self.attack_, trainer.encoder_widths)
+            # Who is granted is known when the model is; a generator for it comes afterwards.
+            task = self.proposer_.task(self.attack_, trainer.encoder_widths)
+            beside = None if states_cut_off(self) else task
             trained = trainer.train(data, seed=self.seed_, beside=beside, history=history)
             self.model_, state = NetworkModel.of(trained.networks), trained.generator
         else:
             self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
-        if self.model_.n_classes != len(self.classes_):
-            raise ConfigError(
-                f"The option 'model' must know the {len(self.classes_)} classes "
-                f"{self.classes_.tolist()}, but it gives probabilities of {self.model_.n_classes}; "
-                "pass rows of all its classes, or a schema that names them."
-            )
+        require_classes(self.model_, self.classes_)
+        self.cut_off_ = None if given is None else given.cut_off_
+        if states_cut_off(self):
+            self.cut_off_ = learned_cut_off(self.threshold, self.approval_rate, self.model_, data)
+        data = data._replace(cut_off=self.cut_off_)
         networks = self._model_networks(data, history)
         self.state_ = state
         if state is None:
@@ -230,19 +246,21 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
     def _model_networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
         """The model's networks apart; of a model without any, those of one that imitates it."""
         self.network_ = None
-        model: BatchModel = self.model_
-        if not isinstance(model, HasNetwork) and self.proposer_.needs_network:
-            verdicts = self._context().predict(data.rows).argmax(axis=1).astype(np.int32)
-            imitated = data._replace(labels=verdicts)
-            trained = self.trainer_.train(imitated, seed=self.seed_, history=history)
-            model = NetworkModel.of(trained.networks)
-        if not isinstance(model, HasNetwork):
+        if isinstance(self.model_, HasNetwork):
+            self.network_ = self.model_.predictor
+            decides = self._context().model
+            return decides.networks if isinstance(decides, NetworkModel) else (self.network_,)
+        if not self.proposer_.needs_network:
             return ()
-        self.network_ = model.predictor
-        return model.networks if isinstance(model, NetworkModel) else (model.predictor,)
+        context = self._context()
+        said = context.verdicts(context.predict(data.rows)).astype(np.int32)
+        imitated = data._replace(labels=said)
+        trained = self.trainer_.train(imitated, seed=self.seed_, history=history)
+        self.network_ = NetworkModel.of(trained.networks).predictor
+        return tuple(trained.networks)
 
     def _context(self) -> Context:
-        return Context(self.schema_, self.model_, self.network_, self.seed_)
+        return Context(self.schema_, self.model_, self.network_, self.seed_, self.cut_off_)
 
     @cached_property
     def _advisor(self) -> Advisor:
@@ -261,12 +279,9 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
     def _train_witnesses(self, data: TrainingRows) -> list[Predictor]:
         if not self.witnesses:
             return []
-        if not isinstance(self.model_, HasNetwork):
-            raise ConfigError(
-                "The option 'witnesses' must be 0 for a model whose network is not ours, since "
-                f"such a model cannot be trained anew here: got {self.witnesses}; leave it out."
-            )
-        return train_witnesses(self.trainer_, data, count=self.witnesses, seed=self.seed_)
+        require_network(self.model_, self.witnesses)
+        judged = data._replace(cut_off=self.cut_off_)
+        return train_witnesses(self.trainer_, judged, count=self.witnesses, seed=self.seed_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, `[n, n_classes]`, columns in the order of `classes_`."""
@@ -276,9 +291,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         return self._advisor.context.predict(rows)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
-        chosen = np.argmax(self.predict_proba(X), axis=1)
-        labels: np.ndarray = self.classes_[chosen]
+        """The class that each row is given: the most probable one, or as the cut-off has it."""
+        labels: np.ndarray = self.classes_[verdicts(self.predict_proba(X), self.cut_off_)]
         return labels
 
     def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
@@ -377,16 +391,6 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         return known_labels(y, n_rows, known, asker=name)
 
     def _learn_schema(self, frame: pd.DataFrame, y: ArrayLike) -> Schema:
-        given, theirs = self._given(), None
-        if given is not None:
-            theirs = given.schema_
-        elif isinstance(self.model, AdaptedModel):
-            theirs = self.model.schema
-        if theirs is None or theirs.target is None:
-            schema = fitted_schema(self.schema or theirs, frame, y, self.classes_)
-        else:
-            stated = replace(self.schema or theirs, target=theirs.target)
-            schema = fitted_schema(stated, frame, y, self.classes_)
-        if theirs is not None:
-            require_same_encoding(schema, theirs)
-        return schema
+        given = self._given()
+        theirs = schema_of(self.model) if given is None else given.schema_
+        return learned_schema(self.schema, theirs, frame, y, self.classes_)

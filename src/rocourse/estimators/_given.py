@@ -1,13 +1,17 @@
-"""Models that are given instead of trained: what they know, and how they are asked."""
+"""The model that decides: where it is given, what it knows and how it is asked; its cut-off."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
-from rocourse.errors import SchemaError
-from rocourse.models import BatchModel
+from rocourse.errors import ConfigError, SchemaError
+from rocourse.estimators._reading import fitted_schema
+from rocourse.models import BatchModel, HasNetwork, TrainingRows, predict_rows
 from rocourse.models.adapters import AdaptedModel, adapt
-from rocourse.schema import Schema
+from rocourse.schema import CutOff, Schema, threshold_of_rate
 
 
 def classes_of(model: Any, schema: Schema | None) -> np.ndarray | None:
@@ -20,12 +24,91 @@ def classes_of(model: Any, schema: Schema | None) -> np.ndarray | None:
     return None if labels is None else np.unique(np.asarray(labels))
 
 
+def schema_of(model: Any) -> Schema | None:
+    """The schema that a model of the user's was adapted to, if it was."""
+    return model.schema if isinstance(model, AdaptedModel) else None
+
+
 def open_model(model: Any, schema: Schema) -> BatchModel:
     """A model of the user's as a function of encoded rows."""
     if isinstance(model, AdaptedModel):
         require_same_encoding(schema, model.schema)
         return model
     return adapt(model, schema)
+
+
+def learned_schema(
+    stated: Schema | None,
+    theirs: Schema | None,
+    frame: pd.DataFrame,
+    y: ArrayLike,
+    classes: np.ndarray,
+) -> Schema:
+    """The schema of the training rows, by which the model that is given reads them as before.
+
+    Args:
+        stated: As the user has it, if so.
+        theirs: The given model's, if it has one: its target is ours.
+        frame: The training rows.
+        y: Their labels.
+        classes: The classes among them.
+    """
+    stated = stated or theirs
+    if stated is not None and theirs is not None and theirs.target is not None:
+        stated = replace(stated, target=theirs.target)
+    schema = fitted_schema(stated, frame, y, classes)
+    if theirs is not None:
+        require_same_encoding(schema, theirs)
+    return schema
+
+
+def learned_cut_off(
+    threshold: float | None, approval_rate: float | None, model: BatchModel, data: TrainingRows
+) -> CutOff:
+    """From which probability on a model grants the favourable class of two.
+
+    Args:
+        threshold: As stated, if it is.
+        approval_rate: Else the share of the rows that are to be granted it.
+        model: The model.
+        data: Its training rows.
+    """
+    target = data.schema.target
+    assert target is not None  # a fitted schema has one
+    favourable = target.classes.index(target.favourable)
+    if threshold is None:
+        assert approval_rate is not None
+        likely = predict_rows(model, data.rows, data.schema.layout)[:, favourable]
+        threshold = threshold_of_rate(likely, approval_rate)
+    return CutOff(float(threshold), favourable)
+
+
+def require_classes(model: BatchModel, classes: np.ndarray) -> None:
+    """Refuses a model of other classes than the rows have."""
+    if model.n_classes != len(classes):
+        raise ConfigError(
+            f"The option 'model' must know the {len(classes)} classes {classes.tolist()}, but it "
+            f"gives probabilities of {model.n_classes}; pass rows of all its classes, or a schema "
+            "that names them."
+        )
+
+
+def require_two(classes: np.ndarray) -> None:
+    """Refuses a cut-off for other than two classes."""
+    if len(classes) != 2:
+        raise ConfigError(
+            "The options 'threshold' and 'approval_rate' must be None with more than two classes, "
+            f"of which the most probable is given: got {classes.tolist()}; leave them out."
+        )
+
+
+def require_network(model: BatchModel, witnesses: int) -> None:
+    """Refuses witnesses for a model that only its owner can train anew."""
+    if not isinstance(model, HasNetwork):
+        raise ConfigError(
+            "The option 'witnesses' must be 0 for a model whose network is not ours, since such a "
+            f"model cannot be trained anew here: got {witnesses}; leave it out."
+        )
 
 
 def require_same_encoding(ours: Schema, theirs: Schema) -> None:

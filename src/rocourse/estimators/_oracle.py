@@ -47,4 +47,6 @@ def _committee(model: RecourseClassifier) -> list[Layers]:
     # Apart they are less to compute than joined.
     if isinstance(model.proposer_, PanelProposer):
         return own_networks(model.state_)
-    return [network_of(model.model_.predictor)]
+    network = model._context().network
+    assert network is not None  # the model has one
+    return [network_of(network)]

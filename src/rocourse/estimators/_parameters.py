@@ -23,6 +23,8 @@ class Composed(Protocol):
     attack: Attack | None
     model: Any
     preset: str | None
+    threshold: float | None
+    approval_rate: float | None
     witnesses: int
     out_of_range: OutOfRange
 
@@ -43,6 +45,9 @@ KEPT = "kept"
 OPTION_PARTS = ("trainer", "proposer", "attack")
 """The parameters that are objects of options, or none."""
 
+CUT_OFFS = ("threshold", "approval_rate")
+"""The parameters that say which probability is enough, of which one may be given."""
+
 PARAMETERS = Parameters(
     {
         "schema": "The features and their constraints; None infers it (no constraints) from X in "
@@ -55,6 +60,10 @@ PARAMETERS = Parameters(
         "that gives probabilities; None trains one.",
         "preset": "Settings by name that take the place of defaults (`rocourse.PRESETS`); an "
         "option that differs from its default wins.",
+        "threshold": "The probability of the favourable class from which on it is granted, of two "
+        "classes; None: the most probable class is given, or `approval_rate` says.",
+        "approval_rate": "The share of the training rows that are to be granted the favourable "
+        "class: sets the threshold in `fit`, also for the models that recourses are tried on.",
         "witnesses": "Models of shifted training rows that are kept beside the model, to say how "
         "many of them would honour a recourse.",
         "out_of_range": "What to do with values outside the training range, `clip` or `error`.",
@@ -117,8 +126,26 @@ def check_parameters(estimator: Composed) -> None:
     count = estimator.witnesses
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise _wrong("witnesses", "a whole number of at least 0", count)
+    for name in CUT_OFFS:
+        stated = getattr(estimator, name)
+        if stated is not None and not _is_share(stated):
+            raise _wrong(name, "a number above 0 and below 1, or None", stated)
+    if estimator.threshold is not None and estimator.approval_rate is not None:
+        raise ConfigError(
+            "The option 'approval_rate' must be None with a 'threshold', which it would set: got "
+            f"{estimator.approval_rate!r} and {estimator.threshold!r}; leave one of them out."
+        )
     if estimator.preset is not None:
         find_preset(estimator.preset)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 < value < 1.0
+
+
+def states_cut_off(estimator: Composed) -> bool:
+    """Whether another verdict than the most probable class is asked for."""
+    return any(getattr(estimator, name) is not None for name in CUT_OFFS)
 
 
 def _wrong(name: str, rule: str, received: Any) -> ConfigError:

@@ -14,8 +14,8 @@ from rocourse.models import HasNetwork, NetworkModel, Trainer
 from rocourse.models.training import build_predictor, named_tensors, restore
 from rocourse.networks import Predictor
 from rocourse.options import plain
-from rocourse.recourse import Context, Proposer
-from rocourse.schema import Schema
+from rocourse.recourse import Proposer
+from rocourse.schema import CutOff, Schema
 
 if TYPE_CHECKING:
     from rocourse.estimators._base import RecourseClassifier
@@ -44,6 +44,8 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
             # A model of ours that was explained lives on in its network.
             "model": None,
             "preset": estimator.preset,
+            "threshold": estimator.threshold,
+            "approval_rate": estimator.approval_rate,
             "witnesses": estimator.witnesses,
             "out_of_range": estimator.out_of_range,
             "random_state": plain(seed) if isinstance(seed, int | None) else estimator.seed_,
@@ -59,6 +61,7 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
         "best_epoch": estimator.best_epoch_,
         "history": estimator.history_,
         "supplied": supplied,
+        "cut_off": None if estimator.cut_off_ is None else estimator.cut_off_._asdict(),
     }
     tensors: Tensors = {}
     if estimator.network_ is not None:
@@ -106,8 +109,9 @@ def from_state(
     else:
         assert estimator.network_ is not None  # what is not supplied has been stored
         estimator.model_ = NetworkModel.of([estimator.network_])
-    context = Context(schema, estimator.model_, estimator.network_, estimator.seed_)
-    skeleton = partial(estimator.proposer_.skeleton, context)
+    cut_off = header.get("cut_off")
+    estimator.cut_off_ = None if cut_off is None else CutOff(**cut_off)
+    skeleton = partial(estimator.proposer_.skeleton, estimator._context())
     state = restore(tensors, _STATE, skeleton)
     estimator.state_ = estimator.proposer_.revive(state) if isinstance(state, dict) else state
     names = {name.split(".")[0] for name in tensors if name.startswith(_WITNESS)}

@@ -18,7 +18,7 @@ from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation._audit_reading import PromiseReader
 from rocourse.evaluation._audit_report import AGES, AuditCounts, AuditReport, BrokenPromise
 from rocourse.evaluation._model import Model
-from rocourse.schema import ClippedWarning
+from rocourse.schema import ClippedWarning, CutOff, verdicts
 
 # For its record alone: the ledger needs SQLAlchemy, which an evaluation without one does not.
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Auditor:
     """Judges promises by a model, page by page; for several models at a time.
 
     The row that was promised is judged as `model.predict` would: the most probable class is given,
-    and numbers outside the training range are clipped to it, unless the model refuses them.
+    or the one that the model's cut-off (`cut_off_`, if it has one) says; a margin is the distance
+    in log-odds from where the verdict turns. Numbers outside the training range are clipped to
+    it, unless the model refuses them.
 
     Args:
         model: The model that is to honour the promises.
@@ -121,6 +123,7 @@ class Auditor:
         if worst < 0:
             raise ConfigError(f"worst must be at least 0, but got {worst}; give 0 to list none.")
         self._model, self._digest, self._at = model, digest, at
+        self._cut_off: CutOff | None = getattr(model, "cut_off_", None)
         self._limit = worst
         self.name = digest if name is None else name
         self._reader = PromiseReader(model)
@@ -193,10 +196,9 @@ class Auditor:
         ]
         rows = [promise.recourse for promise in readable]
         wanted = np.array([reader.place(promise.desired) for promise in readable], dtype=int)
-        verdicts = iter(_verdicts(self._probabilities(rows), wanted))
+        judged = iter(_verdicts(self._probabilities(rows), wanted, self._cut_off))
         return [
-            next(verdicts) if reason is None else _Verdict(False, reason=reason)
-            for reason in reasons
+            next(judged) if reason is None else _Verdict(False, reason=reason) for reason in reasons
         ]
 
     def _probabilities(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
@@ -226,14 +228,18 @@ class Auditor:
         return found
 
 
-def _verdicts(probabilities: Floats, wanted: np.ndarray[Any, np.dtype[np.int_]]) -> list[_Verdict]:
+def _verdicts(
+    probabilities: Floats, wanted: np.ndarray[Any, np.dtype[np.int_]], cut_off: CutOff | None
+) -> list[_Verdict]:
     rows = np.arange(len(wanted))
     promised = probabilities[rows, wanted]
-    others = probabilities.copy()
+    # From where the verdict turns.
+    others = probabilities.copy() if cut_off is None else cut_off.moved(probabilities)
+    leading = others[rows, wanted]
     others[rows, wanted] = -np.inf
-    margins = np.log(np.maximum(promised, _LEAST)) - np.log(np.maximum(others.max(1), _LEAST))
+    margins = np.log(np.maximum(leading, _LEAST)) - np.log(np.maximum(others.max(1), _LEAST))
     # Not by the sign of the margin: of two equal ones, the first class is given.
-    honoured = probabilities.argmax(1) == wanted
+    honoured = verdicts(probabilities, cut_off) == wanted
     return [
         _Verdict(False, reason=_REFUSED)
         if math.isnan(probability)

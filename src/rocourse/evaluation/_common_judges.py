@@ -14,7 +14,14 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from rocourse.schema import ClippedWarning, Schema, one_hot
+from rocourse.schema import (
+    ClippedWarning,
+    CutOff,
+    Schema,
+    one_hot,
+    threshold_of_rate,
+    verdicts,
+)
 
 # Enough for the encoded columns of all our tables, which are scaled to [0, 1].
 _LOGISTIC_STEPS = 2000
@@ -31,17 +38,46 @@ FitJudge = Callable[[pd.DataFrame, "pd.Series[Any]", int], Judge]
 """From rows, their labels and a seed to a judge."""
 
 
-def common_judges(schema: Schema) -> dict[str, FitJudge]:
+def common_judges(
+    schema: Schema, *, threshold: float | None = None, approval_rate: float | None = None
+) -> dict[str, FitJudge]:
     """Gradient boosting and logistic regression, by name, for rows of a schema.
 
     Values outside the schema's ranges are judged as its ends, as our own models do.
+
+    Args:
+        schema: The features and the target.
+        threshold: The probability of the favourable class from which on they grant it; None: they
+            give the most probable class.
+        approval_rate: Or the share of the rows they are trained on that are to be granted it.
     """
+
+    def fitted(classifier: Any, encoded: Encoding, X: pd.DataFrame, y: "pd.Series[Any]") -> Judge:
+        x = encoded(schema, X)
+        classifier.fit(x, y.to_numpy())
+        cut_off = None
+        if threshold is not None or approval_rate is not None:
+            place = _favourable(schema, classifier.classes_)
+            enough = threshold
+            if approval_rate is not None:
+                enough = threshold_of_rate(classifier.predict_proba(x)[:, place], approval_rate)
+            assert enough is not None
+            cut_off = CutOff(enough, place)
+        return _EncodedJudge(classifier, schema, encoded, cut_off)
+
     return {
-        "boosting": lambda X, y, seed: _fit(_boosting(schema, seed), schema, _compact, X, y),
-        "logistic": lambda X, y, seed: _fit(
-            LogisticRegression(max_iter=_LOGISTIC_STEPS), schema, _one_hot, X, y
+        "boosting": lambda X, y, seed: fitted(_boosting(schema, seed), _compact, X, y),
+        "logistic": lambda X, y, seed: fitted(
+            LogisticRegression(max_iter=_LOGISTIC_STEPS), _one_hot, X, y
         ),
     }
+
+
+def _favourable(schema: Schema, classes: np.ndarray) -> int:
+    if schema.target is None:
+        return len(classes) - 1
+    place: int = classes.tolist().index(schema.target.favourable)
+    return place
 
 
 Encoding = Callable[[Schema, pd.DataFrame], np.ndarray]
@@ -54,16 +90,12 @@ class _EncodedJudge:
     classifier: Any
     schema: Schema
     encoded: Encoding
+    cut_off: CutOff | None
 
     def predict(self, X: pd.DataFrame, /) -> Any:
         """One label per row."""
-        return self.classifier.predict(self.encoded(self.schema, X))
-
-
-def _fit(
-    classifier: Any, schema: Schema, encoded: Encoding, X: pd.DataFrame, y: "pd.Series[Any]"
-) -> Judge:
-    return _EncodedJudge(classifier.fit(encoded(schema, X), y.to_numpy()), schema, encoded)
+        shares = self.classifier.predict_proba(self.encoded(self.schema, X))
+        return self.classifier.classes_[verdicts(shares, self.cut_off)]
 
 
 def _boosting(schema: Schema, seed: int) -> HistGradientBoostingClassifier:

@@ -11,11 +11,11 @@ from typing import Any, Self, TypeVar
 
 import pandas as pd
 
-from rocourse.errors import ConfigError
-from rocourse.evaluation._aggregate import Aggregate
-from rocourse.evaluation._common_judges import FitJudge
+from rocourse.errors import ConfigError, DataError
+from rocourse.evaluation._aggregate import Aggregate, mean_present
+from rocourse.evaluation._common_judges import FitJudge, Judge
 from rocourse.evaluation._metrics import accuracy, mean
-from rocourse.evaluation._model import Model, predicted_labels
+from rocourse.evaluation._model import Model, predicted_labels, to_plain
 from rocourse.evaluation._promises import ask, granted
 from rocourse.evaluation._protocol import fit_seed, split
 from rocourse.schema import Recourse
@@ -76,6 +76,15 @@ class RollingResult:
         """A measure of `Transition`, or `coverage`, over the transitions that have it."""
         return Aggregate.of(getattr(transition, measure) for transition in self.transitions)
 
+    def means(self) -> dict[str, float | None]:
+        """The mean of each measure, and of what each other judge keeps, by name."""
+        names = ("coverage", "kept", "kept_alone", "unchanged", "proximity", "accuracy")
+        others = {name for transition in self.transitions for name in transition.judged}
+        return {name: self.aggregate(name).mean for name in names} | {
+            f"by {name}": mean_present(one.judged.get(name) for one in self.transitions)
+            for name in sorted(others)
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
         return asdict(self)
@@ -90,10 +99,11 @@ class RollingResult:
 def run_rolling(
     periods: Mapping[str, pd.DataFrame],
     target: str,
-    fit: Callable[[str, pd.DataFrame, "pd.Series[Any]", int], M],
+    fit: Callable[[str, pd.DataFrame, "pd.Series[Any]", "pd.Series[str] | None", int], M],
     *,
     seed: int,
     test_size: float = 0.25,
+    fit_alone: Callable[[str, pd.DataFrame, "pd.Series[Any]", int], Judge] | None = None,
     judges: Mapping[str, FitJudge] | None = None,
 ) -> RollingResult:
     """Goes through the periods in their order; see the module.
@@ -101,14 +111,16 @@ def run_rolling(
     Args:
         periods: Rows with their labels, by name, in the order of time; at least two.
         target: The label column.
-        fit: Fits a model, given a name, training rows and labels, and a seed. It is called once for
-            all periods up to each one, and once for each period but the first alone.
+        fit: Fits a model, given a name, training rows, their labels, the period of each (None where
+            there is one), and a seed. It is called once for all periods up to each one.
         seed: Decides the splits (as in `split`) and the models' seeds.
         test_size: The share of each period that is held out, and asked for promises.
+        fit_alone: Fits a judge of one period alone; by default `fit` does.
         judges: Others that judge, such as `common_judges(schema)`.
 
     Raises:
         ConfigError: If there are fewer than two periods.
+        DataError: If there are no training rows of some class in a period.
     """
     if len(periods) < 2:
         raise ConfigError(
@@ -120,15 +132,28 @@ def run_rolling(
         name: split(rows, target, seed=seed, test_size=test_size) for name, rows in periods.items()
     }
 
-    def fitted(name: str, train: pd.DataFrame) -> M:
-        return fit(name, train.drop(columns=target), train[target], fit_seed(seed, name))
+    _check_classes({name: train[target] for name, (train, _) in parts.items()})
 
-    model = fitted(f"to {names[0]}", parts[names[0]][0])
+    def fitted(known: list[str]) -> tuple[M, pd.DataFrame]:
+        trains = [parts[name][0] for name in known]
+        train = pd.concat(trains, ignore_index=True)
+        groups = None if len(known) == 1 else pd.Series(known).repeat(list(map(len, trains)))
+        name = f"to {known[-1]}"
+        X, y = train.drop(columns=target), train[target]
+        return fit(name, X, y, groups, fit_seed(seed, name)), train
+
+    def judge_of(period: str) -> Judge:
+        train, name = parts[period][0], f"only {period}"
+        X, y, own_seed = train.drop(columns=target), train[target], fit_seed(seed, name)
+        if fit_alone is None:
+            return fit(name, X, y, None, own_seed)
+        return fit_alone(name, X, y, own_seed)
+
+    model, _ = fitted(names[:1])
     transitions = []
     for place, (period, following) in enumerate(zip(names, names[1:], strict=False)):
-        train = pd.concat([parts[name][0] for name in names[: place + 2]], ignore_index=True)
-        retrained = fitted(f"to {following}", train)
-        alone = fitted(f"only {following}", parts[following][0])
+        retrained, train = fitted(names[: place + 2])
+        alone = judge_of(following)
         others = {
             name: fit_judge(train.drop(columns=target), train[target], fit_seed(seed, name))
             for name, fit_judge in (judges or {}).items()
@@ -141,6 +166,17 @@ def run_rolling(
     return RollingResult(target, seed, tuple(transitions))
 
 
+def _check_classes(labels: "Mapping[str, pd.Series[Any]]") -> None:
+    classes = sorted(set().union(*(map(to_plain, part.unique()) for part in labels.values())))
+    for period, part in labels.items():
+        missing = [label for label in classes if not (part == label).any()]
+        if missing:
+            raise DataError(
+                f"Every period must have rows of all classes to train on, but {period!r} has none "
+                f"of {missing[0]!r}; leave it out, or join it with the period beside it."
+            )
+
+
 def _transition(
     period: str,
     following: str,
@@ -148,7 +184,7 @@ def _transition(
     test: pd.DataFrame,
     target: str,
     retrained: Model,
-    alone: Model,
+    alone: Judge,
     others: Mapping[str, Any],
 ) -> Transition:
     rows = test.drop(columns=target)

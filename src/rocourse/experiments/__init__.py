@@ -2,6 +2,7 @@
 
 from rocourse.experiments._demo import render_demo, run_demo
 from rocourse.experiments._folder import check_result_folder
+from rocourse.experiments._rolling import evaluate_rolling
 from rocourse.experiments._tuning import tune, write_tuning
 from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
 
@@ -9,6 +10,7 @@ __all__ = [
     "TuningResult",
     "TuningTrial",
     "check_result_folder",
+    "evaluate_rolling",
     "read_tuning",
     "render_demo",
     "run_demo",

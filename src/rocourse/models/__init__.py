@@ -8,6 +8,7 @@ from rocourse.models._compilation import (
     keep_compiled_code,
     own_device,
 )
+from rocourse.models._cut_off import move_model, move_networks
 from rocourse.models._interface import BatchModel, HasNetwork
 from rocourse.models._network_model import NetworkModel, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
@@ -33,6 +34,8 @@ __all__ = [
     "compiled",
     "few_at_once",
     "in_blocks",
+    "move_model",
+    "move_networks",
     "own_device",
     "predict_rows",
     "share_of_witnesses",

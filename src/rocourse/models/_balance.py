@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from rocourse.models._cut_off import add_to_logits
 from rocourse.models.training import TrainingRows
 from rocourse.networks import Predictor
 from rocourse.schema import one_hot
@@ -23,10 +23,7 @@ def balanced(networks: list[Predictor], data: TrainingRows, balance: float) -> l
     offsets = balancing_offsets(scores, data.labels, balance)
     # One logit is the lead of the second class over the first.
     moved = offsets[1:] - offsets[0] if len(networks[0].output.bias) == 1 else offsets
-    return [
-        eqx.tree_at(lambda part: part.output.bias, network, network.output.bias + moved)
-        for network in networks
-    ]
+    return [add_to_logits(network, moved) for network in networks]
 
 
 def class_scores(networks: Sequence[Predictor], x: np.ndarray) -> np.ndarray:

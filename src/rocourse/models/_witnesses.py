@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.models._blocks import bound, in_blocks
+from rocourse.models._cut_off import move_networks
 from rocourse.models._shift import Shift, shift_rows
 from rocourse.models.training import Trainer, TrainingRows
 from rocourse.networks import Predictor, join, probabilities
@@ -27,7 +28,7 @@ _USUAL = Shift()
 def train_witnesses(
     trainer: Trainer, data: TrainingRows, *, count: int, seed: int
 ) -> list[Predictor]:
-    """Models of the same kind, each of training rows that were shifted at random.
+    """Models of the same kind and cut-off, each of training rows that were shifted at random.
 
     Args:
         trainer: How the model was trained.
@@ -40,7 +41,7 @@ def train_witnesses(
     for _ in range(count):
         shifted = shift_rows(data, _USUAL, rng)
         witnesses.append(join(trainer.train(shifted, seed=int(rng.integers(2**31))).networks))
-    return witnesses
+    return move_networks(witnesses, data.cut_off)
 
 
 def share_of_witnesses(

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from rocourse.attack import Attack
-from rocourse.models import BatchModel, Trainer, TrainingRows, predict_rows
+from rocourse.models import (
+    BatchModel,
+    HasNetwork,
+    Trainer,
+    TrainingRows,
+    move_model,
+    predict_rows,
+)
 from rocourse.models.training import GeneratorTask, History
 from rocourse.networks import Predictor
 from rocourse.options import Options
 from rocourse.recourse.search._feasible import Space
-from rocourse.schema import Rows, Schema
+from rocourse.schema import CutOff, Rows, Schema, verdicts
 from rocourse.schema.constraints import ConstraintLayer
 
 if TYPE_CHECKING:
@@ -29,16 +36,28 @@ class Context:
 
     Attributes:
         schema: The features and what may change about each.
-        model: The model that decides: recourses are for it.
-        network: The model's network; of a model that has none, one that says what the model says,
-            for proposers that need a network.
+        trained: The model as it was trained: its probabilities are shown.
+        imitation: Of a model that has no network, one that says what the model says, for
+            proposers that need a network.
         seed: For whatever is drawn; the same for the same fit.
+        cut_off: By which the model decides; None: the most probable class is given.
     """
 
     schema: Schema
-    model: BatchModel
-    network: Predictor | None
+    trained: BatchModel
+    imitation: Predictor | None
     seed: int
+    cut_off: CutOff | None = None
+
+    @cached_property
+    def model(self) -> BatchModel:
+        """The model that decides: recourses are for it. Its most probable class is the verdict."""
+        return move_model(self.trained, self.cut_off)
+
+    @cached_property
+    def network(self) -> Predictor | None:
+        """The deciding model's network, or the one that imitates it."""
+        return self.model.predictor if isinstance(self.model, HasNetwork) else self.imitation
 
     @cached_property
     def constraints(self) -> ConstraintLayer:
@@ -51,8 +70,12 @@ class Context:
         return Space(self.schema, self.constraints)
 
     def predict(self, rows: Rows) -> np.ndarray:
-        """The model's class probabilities, float32 `[n, n_classes]`."""
-        return predict_rows(self.model, rows, self.schema.layout)
+        """The model's class probabilities as they are shown, float32 `[n, n_classes]`."""
+        return predict_rows(self.trained, rows, self.schema.layout)
+
+    def verdicts(self, probabilities: np.ndarray) -> np.ndarray:
+        """The class index that each row is given, `[n]`, by what `predict` says of it."""
+        return verdicts(probabilities, self.cut_off)
 
 
 class Fitting(NamedTuple):

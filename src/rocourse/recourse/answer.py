@@ -114,7 +114,7 @@ class Advisor:
         schema = self.context.schema
         rows = schema.encode(frame, out_of_range=out_of_range)
         frame = frame[list(schema.names)]
-        predicted = np.argmax(self.context.predict(rows), axis=1)
+        predicted = self.context.verdicts(self.context.predict(rows))
         target = self.targets(desired, predicted)
         proposed = self.propose(rows, target)
         needed = target != predicted
@@ -126,7 +126,7 @@ class Advisor:
             original=frame,
             original_rows=rows,
             attempts=attempts,
-            status=_statuses(needed, np.argmax(after, axis=1) == target, chances),
+            status=_statuses(needed, self.context.verdicts(after) == target, chances),
             predicted=self.classes[predicted],
             desired=self.classes[target],
             probability=after[np.arange(len(after)), target].astype(float),
@@ -212,7 +212,7 @@ class Advisor:
         codec = self._codec
         predicted, target, before, _ = look
         changes = codec.changes(applicant, row, attempt)
-        needed, honoured = predicted != target, int(shares.argmax()) == target
+        needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
         (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
@@ -230,7 +230,7 @@ class Advisor:
         """What the model says of rows, and proposals for those that need one."""
         rows = self._stacked(codes)
         before = self.context.predict(rows)
-        predicted = before.argmax(axis=1)
+        predicted = self.context.verdicts(before)
         target = self.targets(desired, predicted)
         proposed: list[RowCodes | None] = [None] * len(codes)
         needy = np.flatnonzero(target != predicted)

@@ -7,6 +7,7 @@ JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints
 
 from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
+from rocourse.schema._cut_off import CutOff, threshold_of_rate, verdicts
 from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
@@ -24,6 +25,7 @@ __all__ = [
     "CategoryRule",
     "ClippedWarning",
     "Continuous",
+    "CutOff",
     "Fault",
     "Feature",
     "Layout",
@@ -40,4 +42,6 @@ __all__ = [
     "features_changed",
     "one_hot",
     "proximity",
+    "threshold_of_rate",
+    "verdicts",
 ]

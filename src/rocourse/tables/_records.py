@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from rocourse.schema import Recourse
+from rocourse.schema import CutOff, Recourse, verdicts
 
 
 class Classifier(Protocol):
@@ -14,6 +14,10 @@ class Classifier(Protocol):
     @property
     def classes_(self) -> np.ndarray[Any, Any]:
         """The labels, in the order of the columns of `predict_proba`."""
+
+    @property
+    def cut_off_(self) -> CutOff | None:
+        """By which it decides, if not for the most probable class."""
 
     def predict_proba(self, X: pd.DataFrame, /) -> Any:
         """Probabilities, rows by classes."""
@@ -51,7 +55,7 @@ def prediction_table(model: Classifier, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "row": rows.index,
-            "predicted": model.classes_[probabilities.argmax(axis=1)],
+            "predicted": model.classes_[verdicts(probabilities, model.cut_off_)],
             **{
                 f"probability_{label}": probabilities[:, k].astype(float)
                 for k, label in enumerate(model.classes_)

@@ -8,12 +8,13 @@ from jax import Array
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from rocourse.models._cut_off import move_networks
 from rocourse.models._shift import Shift, join_rows, shift_rows, some_rows
 from rocourse.models.jurors._networks import Networks, Numbers, network_scores, train_networks
 from rocourse.models.jurors._trees import Trees, train_trees, tree_scores
 from rocourse.models.training import Trainer, TrainingRows
 from rocourse.networks import Predictor
-from rocourse.schema import one_hot
+from rocourse.schema import CutOff, one_hot
 
 # More rows than this make a juror dearer, and hardly another one.
 _MOST_ROWS = 5000
@@ -65,11 +66,12 @@ def train_jurors(
     start = int(rng.integers(2**30))
     # Models of so few rows are done sooner by one thread than by several that wait for each other.
     with threadpool_limits(limits=1):
-        return Jurors(
+        jurors = Jurors(
             train_networks(*families[0], data.n_classes, seed=start),
             _train_lines(*families[1], data.n_classes),
             train_trees(*families[2], data.n_classes, seed=start),
         )
+    return _moved(jurors, data.cut_off)
 
 
 def train_alike(
@@ -94,7 +96,12 @@ def train_alike(
     rng = np.random.default_rng(seed)
     single = trainer(committee=1) if "committee" in trainer.get_params() else trainer
     return [
-        single.train(_one_shifted(data, shift, grown, rng), seed=int(rng.integers(2**31))).networks
+        move_networks(
+            single.train(
+                _one_shifted(data, shift, grown, rng), seed=int(rng.integers(2**31))
+            ).networks,
+            data.cut_off,
+        )
         for _ in range(count)
     ]
 
@@ -133,6 +140,19 @@ def lead(scores: Array, target: Array) -> Array:
     wanted = classes == target
     mine = jnp.sum(jnp.where(wanted, scores, 0.0), axis=1)
     return mine - jnp.max(jnp.where(wanted, -jnp.inf, scores), axis=1)
+
+
+def _moved(jurors: Jurors, cut_off: CutOff | None) -> Jurors:
+    """The jurors with their scores shifted as the model's are, if there is a cut-off."""
+    if cut_off is None:
+        return jurors
+    networks, lines, trees = jurors
+    second = np.array([0.0, cut_off.shift], np.float32)
+    return Jurors(
+        networks._replace(bias=networks.bias + second),
+        lines._replace(bias=lines.bias + second),
+        trees._replace(baseline=trees.baseline + second[1:]),
+    )
 
 
 def _shifted(

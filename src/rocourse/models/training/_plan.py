@@ -9,7 +9,7 @@ from rocourse.attack import Attack
 from rocourse.models.training._history import History
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.options import Options, maybe, number, one_of, option, share, whole, widths
-from rocourse.schema import Rows, Schema
+from rocourse.schema import CutOff, Rows, Schema
 
 Loss = Literal["mse", "cross_entropy"]
 ValidityLoss = Literal["mse", "cross_entropy", "hinge"]
@@ -32,6 +32,8 @@ class TrainingRows(NamedTuple):
     """The index of each row's group (a year, a branch), `[n]`, where groups are known."""
     scores: np.ndarray | None = None
     """How much speaks for each class, log-odds `[n, classes]`, where labels may drift."""
+    cut_off: CutOff | None = None
+    """By which rows are judged, also by models that are trained on them shifted."""
 
     def take(self, places: np.ndarray) -> "TrainingRows":
         """The rows at these places."""

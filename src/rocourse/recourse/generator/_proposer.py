@@ -159,7 +159,8 @@ class GeneratorProposer(Proposer, kind="generator"):
 
     def one_row(self, state: State, context: Context) -> RowEngine | None:
         """Single rows through both networks in one compiled call, where the model is a network."""
-        if not isinstance(context.model, HasNetwork):
+        # What it shows and what it decides come from the same probabilities.
+        if context.cut_off is not None or not isinstance(context.model, HasNetwork):
             return None
         networks = (context.model.predictor, state, context.constraints)
         return RowEngine(networks, context.schema.layout)

@@ -243,7 +243,7 @@ def _trial(
 
 def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | None:
     """Training rows that the model does not give the class, some of them if there are many."""
-    others = np.flatnonzero(context.predict(data.rows).argmax(axis=1) != target)
+    others = np.flatnonzero(context.verdicts(context.predict(data.rows)) != target)
     if not len(others):
         return None
     rng = np.random.default_rng([context.seed, _ROWS, target])

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from rocourse.errors import ConfigError
-from rocourse.models import Shift, Trainer, TrainingRows, class_scores, shift_rows
+from rocourse.models import (
+    Shift,
+    Trainer,
+    TrainingRows,
+    class_scores,
+    move_networks,
+    shift_rows,
+)
 from rocourse.networks import Predictor
 from rocourse.recourse.panel._edits import Panel
 from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
@@ -49,7 +56,8 @@ def train_members(
 
     def draw() -> list[Predictor]:
         shifted = shift_rows(data, shift, rng)
-        return trainer.train(shifted, seed=int(rng.integers(2**31))).networks
+        trained = trainer.train(shifted, seed=int(rng.integers(2**31)))
+        return move_networks(trained.networks, data.cut_off)
 
     x = one_hot(data.rows, data.schema.layout)
     panel = [own]

@@ -137,7 +137,7 @@ class VAEProposer(Proposer, kind="vae"):
         def judged(attempts: Rows, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """The probability of each row's target, and whether it is the predicted class."""
             shares = context.predict(attempts)
-            return shares[np.arange(len(target)), target], np.argmax(shares, axis=1) == target
+            return shares[np.arange(len(target)), target], context.verdicts(shares) == target
 
         first = proposed(rows, target)
         continuous, categories = first.continuous.copy(), first.categories.copy()
