@@ -26,7 +26,9 @@ def draw_promises(lines: Sequence[PromiseLine], levels: Sequence[float], theme: 
         axes.plot(ends, ends, linestyle=":", color=theme.muted, linewidth=1.2)
         for missing in _ALLOWANCES:
             below = [end - missing for end in ends]
-            axes.plot(ends, below, linestyle=(0, (4, 4)), color=theme.grid, linewidth=1.2)
+            axes.plot(
+                ends, below, linestyle=(0, (4, 4)), color=theme.muted, alpha=0.5, linewidth=1.0
+            )
         shown = [line for line in lines if line.title == protocol]
         for place, line in enumerate(shown):
             points = [

@@ -101,7 +101,7 @@ def _calibration_table(lines: Sequence[PromiseLine], levels: Sequence[str]) -> T
     rows += [_mean_without_groups(lines, level) for level in levels]
     columns = grouped(
         ("", ("data", "stated")),
-        ("kept", ("of all promises", "at least", "mean of transitions", "by the new rows' own")),
+        ("kept", ("of all promises", "at least", "mean of transitions", "by the new subset alone")),
         ("coverage of the oracle's", ("share", "at least")),
         ("", ("met",)),
     )
@@ -132,11 +132,12 @@ def _cost_table(lines: Sequence[PromiseLine], levels: Sequence[str]) -> Table:
     rows: list[tuple[str, ...]] = []
     ratios: dict[tuple[str, str], float | None] = {}
     for line in lines:
+        foretold = over_promises(line, ORACLE, by_kind("own")).mean
         # An oracle that convinces nobody sets no bar.
-        bar = (over_promises(line, ORACLE, by_kind("own")).mean or 0.0) - _BELOW_ORACLE
+        bar = None if foretold is None else foretold - _BELOW_ORACLE
         kept = {level: over_promises(line, level, by_kind("own")).mean for level in levels}
         known = {level: share for level, share in kept.items() if share is not None}
-        enough = [level for level, share in known.items() if share >= bar]
+        enough = [level for level, share in known.items() if share >= (bar or 0.0)]
         best = max(known, key=lambda level: known[level], default=None)
         level = enough[0] if enough else best
         costs = [
