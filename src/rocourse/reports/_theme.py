@@ -54,6 +54,7 @@ LIGHT = Theme(
     grid="#dde4e7",
     scale=("#f3f5f6", "#c3e3e0", "#74c1ba"),
     methods={
+        "rocourse": "#4b2e83",
         "counternet": "#c25400",
         "rocoursenet": "#0072b2",
         "roar": "#00805e",
@@ -73,6 +74,7 @@ DARK = Theme(
     grid="#333d43",
     scale=("#20282c", "#214a49", "#257a75"),
     methods={
+        "rocourse": "#b9a3f5",
         "counternet": "#f0a04b",
         "rocoursenet": "#56b4e9",
         "roar": "#3fc79a",
