@@ -9,7 +9,7 @@ class Theme:
     """The colours of one kind of page.
 
     The methods' are of the Okabe–Ito palette, which people with any colour vision can tell apart;
-    on dark ground they are lighter. Lines also differ in their dashes.
+    on dark ground they are lighter.
 
     Attributes:
         surface: Ground of the page.
@@ -40,10 +40,6 @@ class Theme:
     def method_color(self, name: str) -> str:
         """The colour of a method."""
         return self.methods.get(name, self.muted)
-
-    def method_dashes(self, name: str) -> str:
-        """The line style of a method."""
-        return "--" if name == "counternet" else "-"
 
 
 LIGHT = Theme(
