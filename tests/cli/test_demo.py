@@ -29,13 +29,16 @@ def calls(monkeypatch):
         return Result()
 
     monkeypatch.setattr(experiments, "run_demo", run_demo)
+    monkeypatch.setattr(experiments, "publish_demo", lambda *paths: made.append(paths))
     return made
 
 
 def test_the_findings_are_printed(calls):
     result = succeed("demo")
     assert calls == [(Path("runs/demo"), 0)]
-    assert result.stdout == "the findings\nResults written to runs/demo\n"
+    assert result.stdout.startswith("the findings\n")
+    assert "runs/demo/report.html" in result.stdout
+    assert "rocourse serve runs/demo/model" in result.stdout
     assert result.stderr == "Training 1/2\nTraining 2/2\n"
 
 
@@ -44,6 +47,11 @@ def test_options_are_handed_on(calls):
     assert calls == [(Path("elsewhere"), 7)]
     assert json.loads(result.stdout) == {"format": "rocourse-demo"}
     assert result.stderr == ""
+
+
+def test_a_readme_is_written_on_demand(calls):
+    succeed("demo", "--readme", "README.md")
+    assert calls == [(Path("runs/demo"), 0), (Path("runs/demo"), Path("README.md"))]
 
 
 def test_a_terminal_gets_a_progress_bar_on_stderr(calls):

@@ -9,6 +9,7 @@ from tests.command_line import assignments, refused, succeed
 
 from rocourse.artifacts import load
 from rocourse.attack import Attack
+from rocourse.cli._methods import CHOICE
 from rocourse.estimators import METHODS
 
 
@@ -21,6 +22,13 @@ def test_methods_are_listed_with_what_they_are():
     assert list(lines) == list(METHODS)
     shown = succeed("methods").stdout
     assert all(name in shown for name in METHODS)
+
+
+def test_the_list_begins_with_when_to_take_which():
+    assert next(iter(METHODS)) == next(iter(CHOICE)) == "rocourse"
+    shown = succeed("methods").stdout
+    assert shown.index("start here") < shown.index("what it is")
+    assert {name for names in CHOICE for name in names.split(", ")} <= METHODS.keys()
 
 
 @pytest.mark.parametrize("method", METHODS)

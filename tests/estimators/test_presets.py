@@ -118,6 +118,6 @@ def test_parameters_stay_as_they_were_given_and_what_was_fitted_tells_the_preset
 
 
 def test_epochs_are_planned_with_the_preset():
-    assert CounterNet(preset="demo").planned_epochs == 30
+    assert CounterNet(preset="panel-loan").planned_epochs == 8
     assert RoCoursePanel(preset="panel-loan").planned_epochs == 8
     assert RoCoursePanel(preset="panel-loan", trainer__epochs=2).planned_epochs == 2

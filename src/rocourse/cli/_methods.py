@@ -6,6 +6,16 @@ import typer
 
 from rocourse.console import Output, options
 
+# As in docs/promises.md.
+CHOICE = {
+    "rocourse": "start here: advice that holds when the model is retrained, with a stated share",
+    "rocoursenet": "the paper's method, or a generator that answers in microseconds",
+    "rocourse-panel": "a panel of networks, and the oracle's bound",
+    "vanillacf, counternet": "advice for the model as it is, at the least cost",
+    "roar, rbr": "what is compared with in the literature",
+}
+"""When to take which method."""
+
 EXAMPLES = options.examples("rocourse methods", "rocourse methods roar")
 
 
@@ -31,7 +41,10 @@ def methods(
         table = Table("method", "what it is")
         for method, line in lines.items():
             table.add_row(method, escape(line))
-        output.show(table)
+        choice = Table("take", "if you want")
+        for method, wish in CHOICE.items():
+            choice.add_row(method, escape(wish))
+        output.show(choice, table)
         return
     found = find_method(name)
     described = {

@@ -149,12 +149,6 @@ PRESETS: Mapping[str, Preset] = {
             }
         },
     ),
-    "demo": Preset(
-        "The demo's 675 rows in the default batches of 128 are six steps an epoch; smaller ones "
-        "learn sooner. At twice the default price, advice changes three or four features of nine.",
-        trainer={"batch_size": 64, "epochs": 30},
-        proposer={"generator": {"proximity_weight": 1.0}},
-    ),
 }
 """By name."""
 

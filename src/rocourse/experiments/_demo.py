@@ -1,4 +1,4 @@
-"""The demo: two methods on real data, judged by models retrained after the data were corrected."""
+"""The demo: three methods on a lender's records, judged by models retrained after a correction."""
 
 import json
 import platform
@@ -17,67 +17,66 @@ import pandas as pd
 import rocourse
 from rocourse import datasets
 from rocourse.artifacts import save, write_file
-from rocourse.attack import Attack
 from rocourse.errors import ConfigError
-from rocourse.estimators import METHODS, RecourseClassifier
-from rocourse.evaluation import run_subsets, select_rows, split
+from rocourse.estimators import METHODS, RecourseClassifier, VanillaCF
+from rocourse.evaluation import accuracy, common_judges, fit_seed, select_rows, split
+from rocourse.experiments._demo_records import Records, draw_records, lender_schema
 from rocourse.experiments._folder import check_result_folder
-from rocourse.options import NESTED, Options, plain
 from rocourse.reports.demo import (
-    CORRECTED,
-    DEMO_PROTOCOLS,
     FORMAT,
-    ORIGINAL,
     RESULT_FILE,
     Change,
     DemoResult,
     MethodRun,
     SampleRecourse,
+    Verdicts,
     draw_demo,
+    fill_readme,
     load_demo,
 )
-from rocourse.schema import Recourse, Schema
+from rocourse.schema import Continuous, Recourse, Schema
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 DEMO_DATASET = "german_credit"
-DEMO_METHODS = ("counternet", "rocoursenet")
-DEMO_HELD: tuple[str, ...] = ("Age", "Present residence")
-"""Features that the demo's advice leaves alone, besides the data set's own constraints.
-
-They may only rise, and they do so by themselves: to tell an applicant to come back thirty years
-older is no advice.
-"""
+DEMO_METHODS = ("rocourse", "counternet", "rocoursenet")
+"""The first one is the one whose advice is shown and whose model is kept."""
 DEMO_SAMPLES = 5
-DEMO_WITNESSES = 8
+DEMO_JUDGES = 5
+"""Retrained models of each kind."""
 MODEL_FOLDER = "model"
 
-_PARTS = {ORIGINAL: "original", CORRECTED: "corrected"}
+# By method: the kind of judge that is its own. The generators' trainer makes a plain network.
+_OWN = {"rocourse": "committee", "counternet": "network", "rocoursenet": "network"}
+# Each judge has seen another part of the customers: lenders do not retrain on the very same rows.
+_LEFT_OUT = 0.1
 _PACKAGES = ("jax", "equinox", "optax", "numpy", "pandas", "scikit-learn")
+_NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 Mask = npt.NDArray[np.bool_]
+Judges = Mapping[str, list[Any]]
+"""Retrained models, by kind."""
 
 
 class Trial(NamedTuple):
-    """One method's run, and what is left of it to choose samples from.
+    """One method's model, and what it told the applicants whom it refuses."""
 
-    Attributes:
-        run: For the record.
-        issuer: The model of the original data.
-        judge: The model retrained on the corrected data.
-        recourse: The issuer's recourses for its test rows.
-        refused: Which of them are for refused applicants.
-        approved_before: For which of them the judge gives the desired class without any change.
-    """
-
-    run: MethodRun
-    issuer: RecourseClassifier
-    judge: RecourseClassifier
+    model: RecourseClassifier
     recourse: Recourse
-    refused: Mask
-    approved_before: Mask
+
+    @property
+    def promised(self) -> Recourse:
+        """What is promised; nothing by a method that promises nothing."""
+        return self._of("found") if self.model.pledge() is not None else self._of("")
+
+    @property
+    def unsure(self) -> Recourse:
+        """What is valid today, and not promised."""
+        return self._of("found_unsure" if self.model.pledge() is not None else "found")
+
+    def _of(self, status: str) -> Recourse:
+        return self.recourse[np.flatnonzero(self.recourse.status == status)]
 
 
 def run_demo(
@@ -85,19 +84,21 @@ def run_demo(
     *,
     seed: int = 0,
     on_progress: Progress | None = None,
-    options: Mapping[str, Any] = _NOTHING,
+    options: Mapping[str, Mapping[str, Any]] = _NOTHING,
+    judges: int = DEMO_JUDGES,
 ) -> DemoResult:
     """Trains, judges, and writes a JSON result, figures, a report and a model to be served.
 
-    CounterNet and RoCourseNet are each trained on the original and on the corrected German Credit
-    data; the model of the corrected data judges the recourses of the model of the original ones, as
-    in the k-subset protocol.
+    A lender corrects the German Credit records batch by batch. Models of today learn from
+    customers half of whom are corrected, and tell the applicants whom they refuse what to change;
+    models of four kinds, retrained when all are corrected, say what that was worth.
 
     Args:
         out: Directory to write to. What an earlier run left there is replaced.
         seed: The same seed gives the same models and recourses.
-        on_progress: Called with a label, the epochs done and their number.
-        options: Parameters of both estimators, besides the preset `demo`.
+        on_progress: Called with a label, the steps done and their number.
+        options: Parameters of the estimators other than their defaults, by method.
+        judges: Retrained models of each kind.
 
     Raises:
         OutputError: If `out` is a file, cannot be written, or holds something else.
@@ -112,12 +113,16 @@ def run_demo(
     wall, cpu = perf_counter(), process_time()
 
     dataset = datasets.load(DEMO_DATASET)
-    schema = dataset.actionable_schema.constrain(immutable=DEMO_HELD)
-    trials = [
-        _run_method(method, dataset, schema, options, seed=seed, progress=progress)
-        for method in DEMO_METHODS
-    ]
-    adviser = trials[-1]
+    schema, target = lender_schema(dataset), dataset.target
+    records = draw_records(dataset, seed=seed)
+    estimators = {
+        name: METHODS[name](schema=schema, random_state=seed, **options.get(name, {}))
+        for name in DEMO_METHODS
+    }
+    trials = {
+        name: _ask(estimator, records, target, progress) for name, estimator in estimators.items()
+    }
+    retrained = _retrain(estimators, records, target, schema, seed, judges, progress)
     result = DemoResult(
         command=f"rocourse demo --seed {seed}",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -129,95 +134,165 @@ def run_demo(
         source=dataset.source,
         license=dataset.license,
         schema=schema,
-        methods=tuple(trial.run for trial in trials),
-        samples=choose_samples(adviser),
+        customers=len(records.today),
+        corrected=int(records.corrected.sum()),
+        applicants=len(records.applicants),
+        judges=judges,
+        methods=tuple(
+            _method_run(name, trial, records, target, retrained) for name, trial in trials.items()
+        ),
+        samples=choose_samples(trials[DEMO_METHODS[0]], retrained),
     )
     progress("Report", 0, 1)
     text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(Path(out) / RESULT_FILE, text.encode(), force=True)
-    save(adviser.issuer, Path(out) / MODEL_FOLDER, force=True)
+    save(trials[DEMO_METHODS[0]].model, Path(out) / MODEL_FOLDER, force=True)
     render_demo(out)
     progress("Report", 1, 1)
     return result
 
 
-def _run_method(
-    method: str,
-    dataset: datasets.Dataset,
+def _ask(estimator: RecourseClassifier, records: Records, target: str, progress: Progress) -> Trial:
+    label, epochs = type(estimator).__name__, estimator.planned_epochs
+    progress(label, 0, epochs)
+
+    def on_epoch(record: Mapping[str, float]) -> None:
+        progress(label, int(record["epoch"]), epochs)
+
+    # Only a method that promises learns from what was corrected so far.
+    estimator.fit(
+        records.today.drop(columns=target),
+        records.today[target],
+        groups=records.corrected.astype(int),
+        on_epoch=on_epoch,
+    )
+    progress(label, epochs, epochs)
+    assert estimator.schema_.target is not None  # every embedded data set has one
+    favourable = estimator.schema_.target.favourable
+    recourse = estimator.recourse(records.applicants.drop(columns=target), desired=favourable)
+    return Trial(estimator, recourse[np.flatnonzero(select_rows(recourse, favourable)["adverse"])])
+
+
+def _retrain(
+    estimators: Mapping[str, RecourseClassifier],
+    records: Records,
+    target: str,
     schema: Schema,
-    options: Mapping[str, Any],
-    *,
     seed: int,
+    judges: int,
     progress: Progress,
-) -> Trial:
-    estimator = METHODS[method]
-    # The figure shows how each method fares under attack.
-    parameters = {"preset": "demo", "proposer__measured_attack": Attack(), **options}
-    models: dict[str, RecourseClassifier] = {}
+) -> Judges:
+    """Models of each kind, each of another part of the corrected customers."""
 
-    def fit(subset: str, X: pd.DataFrame, y: pd.Series, fit_seed: int) -> RecourseClassifier:
-        # The model that gives the advice is the one that is kept and may be served.
-        kept = method == DEMO_METHODS[-1] and subset == ORIGINAL
-        witnesses = DEMO_WITNESSES if kept else 0
-        model = estimator(schema=schema, random_state=fit_seed, witnesses=witnesses, **parameters)
-        label = f"{estimator.__name__}, {_PARTS[subset]} data"
-        epochs = model.planned_epochs
-        progress(label, 0, epochs)
+    def network(method: str) -> Callable[[pd.DataFrame, Any, int], Any]:
+        trainer = estimators[method].trainer_
+        return lambda X, y, fit_seed: VanillaCF(schema, trainer=trainer, random_state=fit_seed).fit(
+            X, y
+        )
 
-        def on_epoch(record: Mapping[str, float]) -> None:
-            progress(label, int(record["epoch"]), epochs)
+    kinds = {**{_OWN[method]: network(method) for method in DEMO_METHODS}, **common_judges(schema)}
+    retrained: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    for k in range(judges):
+        progress("Retrained models", k, judges)
+        rows, _ = split(
+            records.later, target, seed=fit_seed(seed, f"later {k}"), test_size=_LEFT_OUT
+        )
+        for kind, fit in kinds.items():
+            X, y = rows.drop(columns=target), rows[target]
+            retrained[kind].append(fit(X, y, fit_seed(seed, f"{kind} {k}")))
+    progress("Retrained models", judges, judges)
+    return retrained
 
-        model.fit(X, y, on_epoch=on_epoch)
-        if model.n_iter_ < epochs:
-            # Stopped early: nothing more is to be waited for.
-            progress(label, epochs, epochs)
-        return model
 
-    subsets = run_subsets(
-        dataset.subsets, dataset.target, fit, seed=seed, on_fitted=models.__setitem__
+def _method_run(
+    name: str, trial: Trial, records: Records, target: str, judges: Judges
+) -> MethodRun:
+    pledge = trial.model.pledge()
+    told = trial.unsure if pledge is None else trial.promised
+    unsure_told = {} if pledge is None else _judged(trial.unsure, judges)
+    asked, share = _most_asked(told)
+    return MethodRun(
+        name=name,
+        title=type(trial.model).__name__,
+        own=_OWN[name],
+        stated=None if pledge is None else pledge.kept,
+        accuracy=accuracy(
+            records.applicants[target],
+            trial.model.predict(records.applicants.drop(columns=target)),
+        ),
+        refused=len(trial.recourse),
+        promised=len(trial.promised),
+        unsure=len(trial.unsure),
+        told=_judged(told, judges),
+        unsure_told=unsure_told,
+        proximity=float(told.proximity.mean()) if len(told) else None,
+        unusual=_unusual(told, records.today) if len(told) else None,
+        most_asked=asked,
+        most_asked_share=share,
     )
-    issuer, judge = models[ORIGINAL], models[CORRECTED]
-    _, test = split(dataset.subsets[ORIGINAL], dataset.target, seed=seed)
-    rows = test.drop(columns=dataset.target)
-    recourse = issuer.recourse(rows)
-    assert schema.target is not None  # every embedded data set has one
-    selected = select_rows(recourse, schema.target.favourable)
-    approved_before = np.asarray(judge.predict(rows) == recourse.desired)
-    run = MethodRun(
-        name=method,
-        title=estimator.__name__,
-        parameters=_stated(issuer),
-        subsets=subsets,
-        unchanged={
-            protocol: float(approved_before[selected[protocol]].mean())
-            if selected[protocol].any()
-            else None
-            for protocol in DEMO_PROTOCOLS
-        },
-        histories={name: tuple(model.history_) for name, model in models.items()},
-        best_epochs={name: int(model.best_epoch_) for name, model in models.items()},
-    )
-    return Trial(run, issuer, judge, recourse, selected["adverse"], approved_before)
 
 
-def choose_samples(trial: Trial) -> tuple[SampleRecourse, ...]:
-    """The first refused test applicants with a recourse.
+def _judged(told: Recourse, judges: Judges) -> dict[str, Verdicts]:
+    if not len(told):
+        return {}
+    return {
+        kind: Verdicts(
+            *(
+                tuple(float(np.mean(judge.predict(rows) == told.desired)) for judge in models)
+                for rows in (told.attempted(), told.original)
+            )
+        )
+        for kind, models in judges.items()
+    }
 
-    First those whose recourse makes the judge approve them, then those whom it would have approved
-    anyway, then those whom it refuses after all.
+
+def _unusual(told: Recourse, customers: pd.DataFrame) -> float:
+    """The share of advice that asks for a number beyond the 1st and 99th percentile."""
+    unusual = np.zeros(len(told), bool)
+    for feature, changed, after in _changed_numbers(told):
+        low, high = np.quantile(customers[feature.name], [0.01, 0.99])
+        unusual |= changed & ((after < low) | (after > high))
+    return float(unusual.mean())
+
+
+def _most_asked(told: Recourse) -> tuple[str | None, float | None]:
+    """The number that most of the advice asks for, in words, and how much of it does."""
+    most: tuple[str | None, float | None] = (None, None)
+    for feature, changed, after in _changed_numbers(told):
+        if changed.any():
+            values, counts = np.unique(after[changed], return_counts=True)
+            share = float(counts.max() / len(told))
+            if most[1] is None or share > most[1]:
+                words = f"{feature.name} {values[counts.argmax()]:g} {feature.unit}"
+                most = (words.strip(), share)
+    return most
+
+
+def _changed_numbers(told: Recourse) -> list[tuple[Continuous, Mask, npt.NDArray[np.float64]]]:
+    before, after = told.original, told.attempted()
+    return [
+        (feature, new != before[feature.name].to_numpy(float), new)
+        for feature in told.schema.continuous
+        for new in [after[feature.name].to_numpy(float)]
+    ]
+
+
+def choose_samples(trial: Trial, judges: Judges) -> tuple[SampleRecourse, ...]:
+    """Promises from cheap to dear: those at the tenths 1, 3, 5, 7 and 9 of the order of cost.
+
+    Where nothing is promised, what is valid today is shown instead.
     """
-    issuer, judge, recourse = trial.issuer, trial.judge, trial.recourse
-    honoured = np.asarray(judge.predict(recourse.attempted()) == recourse.desired)
-    found = np.flatnonzero(trial.refused & (recourse.status == "found"))
-    rank = np.where(honoured, np.where(trial.approved_before, 1, 0), 2)
-    # Stable, so that within each kind the order is that of the test rows: no other choice is made.
-    chosen = found[np.argsort(rank[found], kind="stable")][:DEMO_SAMPLES]
-    if not len(chosen):
-        return ()
-
-    picked = recourse[chosen]
-    issuer_before, issuer_after = _scores(issuer, picked)
-    judge_before, judge_after = _scores(judge, picked)
+    told = trial.promised if len(trial.promised) else trial.unsure
+    order = np.argsort(told.proximity, kind="stable")
+    places = (np.arange(DEMO_SAMPLES) + 0.5) / DEMO_SAMPLES * len(told)
+    picked = told[order[np.unique(places.astype(int))]] if len(told) else told
+    models = [model for kind in judges.values() for model in kind]
+    kept, unchanged = (
+        np.sum([model.predict(rows) == picked.desired for model in models], axis=0)
+        if len(picked)
+        else ()
+        for rows in (picked.attempted(), picked.original)
+    )
     return tuple(
         SampleRecourse(
             applicant=int(record["index"]),
@@ -226,37 +301,16 @@ def choose_samples(trial: Trial) -> tuple[SampleRecourse, ...]:
                 Change(change["feature"], change["from"], change["to"], text)
                 for change, text in zip(record["changes"], picked.describe(i), strict=True)
             ),
-            issuer_scores=(issuer_before[i], issuer_after[i]),
-            judge_scores=(judge_before[i], judge_after[i]),
-            honoured=bool(honoured[chosen[i]]),
+            promised=bool(len(trial.promised)),
+            chance=None if picked.robustness is None else float(picked.robustness[i]),
+            kept=int(kept[i]),
+            unchanged=int(unchanged[i]),
             proximity=record["proximity"],
         )
         for i, (record, values) in enumerate(
             zip(picked.to_records(), picked.original.to_dict(orient="records"), strict=True)
         )
     )
-
-
-def _scores(model: RecourseClassifier, recourse: Recourse) -> tuple[list[float], list[float]]:
-    """The probabilities of the desired class, all of one class, before and after the changes."""
-    column = list(model.classes_).index(recourse.desired[0])
-    before, after = (
-        model.predict_proba(rows)[:, column].tolist()
-        for rows in (recourse.original, recourse.frame())
-    )
-    return before, after
-
-
-def _stated(model: RecourseClassifier) -> dict[str, Any]:
-    """All parameters of a model that do not differ between the subsets, as JSON-able values."""
-    parts = {"trainer": model.trainer_, "proposer": model.proposer_, "attack": model.attack_}
-    return {
-        f"{part}.{name.replace(NESTED, '.')}": plain(value)
-        for part, options in parts.items()
-        if options is not None
-        for name, value in options.get_params().items()
-        if not isinstance(value, Options)
-    }
 
 
 def _versions() -> dict[str, str]:
@@ -283,3 +337,26 @@ def render_demo(out: Path) -> list[Path]:
     """
     files = draw_demo(load_demo(out))
     return [write_file(Path(out) / name, content, force=True) for name, content in files.items()]
+
+
+def publish_demo(out: Path, readme: Path) -> list[Path]:
+    """Writes the result that is stored in the directory `out` into a README.
+
+    Its figures stand between the README's marks; the picture and the record that they are of are
+    in the folder `docs` beside it.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        ArtifactError: If the stored result is missing, damaged or of another version.
+        ConfigError: If the README has no marks.
+        OutputError: If a file cannot be written.
+    """
+    result, docs = load_demo(out), Path(readme).parent / "docs"
+    files = {
+        Path(readme): fill_readme(Path(readme).read_text(encoding="utf-8"), result).encode(),
+        docs / "results/demo.json": (Path(out) / RESULT_FILE).read_bytes(),
+        docs / "images/demo.png": (Path(out) / "figures/kept.png").read_bytes(),
+    }
+    return [write_file(path, content, force=True) for path, content in files.items()]

@@ -10,8 +10,13 @@ from rocourse.reports._theme import LIGHT
 _PNG_DPI = 160
 
 
-def to_png(figure: Figure) -> bytes:
-    """The figure as a PNG, on its own ground and with a margin."""
+def to_png(figure: Figure, *, source: str | None = None) -> bytes:
+    """The figure as a PNG, on its own ground and with a margin.
+
+    Args:
+        figure: What to draw.
+        source: What it was made from, for the file's own text `Source`.
+    """
     buffer = io.BytesIO()
     figure.savefig(
         buffer,
@@ -20,6 +25,7 @@ def to_png(figure: Figure) -> bytes:
         facecolor=LIGHT.surface,
         bbox_inches="tight",
         pad_inches=0.15,
+        metadata=None if source is None else {"Source": source},
     )
     return buffer.getvalue()
 

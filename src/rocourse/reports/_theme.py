@@ -9,7 +9,7 @@ class Theme:
     """The colours of one kind of page.
 
     The methods' are of the Okabe–Ito palette, which people with any colour vision can tell apart;
-    on dark ground they are lighter. Lines also differ in their dashes.
+    on dark ground they are lighter.
 
     Attributes:
         surface: Ground of the page.
@@ -41,10 +41,6 @@ class Theme:
         """The colour of a method."""
         return self.methods.get(name, self.muted)
 
-    def method_dashes(self, name: str) -> str:
-        """The line style of a method."""
-        return "--" if name == "counternet" else "-"
-
 
 LIGHT = Theme(
     surface="#ffffff",
@@ -54,6 +50,7 @@ LIGHT = Theme(
     grid="#dde4e7",
     scale=("#f3f5f6", "#c3e3e0", "#74c1ba"),
     methods={
+        "rocourse": "#4b2e83",
         "counternet": "#c25400",
         "rocoursenet": "#0072b2",
         "roar": "#00805e",
@@ -73,6 +70,7 @@ DARK = Theme(
     grid="#333d43",
     scale=("#20282c", "#214a49", "#257a75"),
     methods={
+        "rocourse": "#b9a3f5",
         "counternet": "#f0a04b",
         "rocoursenet": "#56b4e9",
         "roar": "#3fc79a",

@@ -10,10 +10,9 @@ from rocourse.schema import NEGLIGIBLE_CHANGE, Layout, Rows, one_hot
 # A value that fewer rows of the class have is not to be what a larger share of people are told;
 # somewhat stricter than it has to be, since other people will ask.
 _USUAL_SHARE = 0.15
-_MOST_TOLD = 0.2
+_MOST_TOLD = 0.28
 # Prices rise until that is so, or so often.
 _ROUNDS = 10
-_RISE = 0.1
 
 
 def clearing_prices(
@@ -44,10 +43,10 @@ def clearing_prices(
         after = one_hot(search(prices), layout)[:, edits.column]
         changed = np.abs(after - before) >= NEGLIGIBLE_CHANGE
         told = (changed & _has(after, edits)).mean(axis=0)
-        excess = np.where(unusual, np.maximum(told - _MOST_TOLD, 0.0), 0.0)
-        if not excess.any():
+        over = unusual & (told > _MOST_TOLD)
+        if not over.any():
             break
-        prices = prices + np.where(excess > 0.0, _RISE + excess, 0.0).astype(np.float32)
+        prices[over] = np.inf
     return prices
 
 

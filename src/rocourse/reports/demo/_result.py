@@ -1,5 +1,6 @@
 """What a run of the demo found, and its form on disk."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -7,107 +8,105 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rocourse.errors import ArtifactError
-from rocourse.evaluation import ModelScores, RecourseScores, SubsetsResult
+from rocourse.evaluation import Aggregate
 from rocourse.schema import Schema
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 FORMAT = "rocourse-demo"
-VERSION = 2
+VERSION = 3
 RESULT_FILE = "result.json"
 
-ORIGINAL, CORRECTED = "org", "upt"
-"""The subset that the recourses come from, and the one that their judge is retrained on."""
 
-DEMO_PROTOCOLS = ("adverse", "all")
-"""The selections of rows that the demo shows, the lender's first."""
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What retrained models of one kind say of the same people, one share a model.
 
-History = tuple[Mapping[str, float], ...]
+    Attributes:
+        kept: Approved when they have changed what they were told to.
+        unchanged: Approved without any change.
+    """
+
+    kept: tuple[float, ...]
+    unchanged: tuple[float, ...]
+
+    @property
+    def mean_kept(self) -> Aggregate:
+        """Over the models."""
+        return Aggregate.of(self.kept)
+
+    @property
+    def mean_unchanged(self) -> Aggregate:
+        """Over the models."""
+        return Aggregate.of(self.unchanged)
+
+    @property
+    def lift(self) -> Aggregate:
+        """What the advice adds to silence, over the models."""
+        return Aggregate.of(k - u for k, u in zip(self.kept, self.unchanged, strict=True))
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """The inverse of `dataclasses.asdict`."""
+        return cls(tuple(record["kept"]), tuple(record["unchanged"]))
 
 
 @dataclass(frozen=True, slots=True)
 class MethodRun:
-    """One method in the k-subset protocol.
+    """One method: whom it told what, and what retrained models say of that.
 
     Attributes:
         name: As in `rocourse.METHODS`.
         title: For people.
-        parameters: All options of trainer, proposer and attack, as in `attack.steps`.
-        subsets: What was measured.
-        unchanged: By protocol, the share of rows to which the retrained model gives the desired
-            class without any change: what robust validity has to be compared with.
-        histories: One record per epoch, by the subset trained on.
-        best_epochs: The epoch whose weights were kept, by the subset trained on.
+        own: The kind of judge that is its own kind of model.
+        stated: The share of its promises to be kept; None if it promises nothing.
+        accuracy: Of its model, on the applicants.
+        refused: Applicants whom its model refuses.
+        promised: To how many of them it promises something.
+        unsure: How many are told what is valid today and not promised.
+        told: By kind of judge, what became of its promises; of all its advice, if it promises
+            nothing. Empty if there is none.
+        unsure_told: The same of what a method that promises did not promise.
+        proximity: Mean cost of what `told` is about.
+        unusual: The share of it that asks for a number beyond what 98% of customers have.
+        most_asked: The one number that most of it asks for, in words.
+        most_asked_share: How much of it does.
     """
 
     name: str
     title: str
-    parameters: Mapping[str, Any]
-    subsets: SubsetsResult
-    unchanged: Mapping[str, float | None]
-    histories: Mapping[str, History]
-    best_epochs: Mapping[str, int]
+    own: str
+    stated: float | None
+    accuracy: float | None
+    refused: int
+    promised: int
+    unsure: int
+    told: Mapping[str, Verdicts]
+    unsure_told: Mapping[str, Verdicts]
+    proximity: float | None
+    unusual: float | None
+    most_asked: str | None
+    most_asked_share: float | None
 
     @property
-    def issuer(self) -> ModelScores:
-        """The model of the original data: its accuracy, and its recourses as judged."""
-        return self._scores_of(ORIGINAL)
+    def counted(self) -> int:
+        """How many pieces of advice `told` is about."""
+        return self.unsure if self.stated is None else self.promised
 
     @property
-    def judge(self) -> ModelScores:
-        """The model retrained on the corrected data."""
-        return self._scores_of(CORRECTED)
-
-    def recourses(self, protocol: str) -> RecourseScores:
-        """The recourses issued by the model of the original data."""
-        return self.issuer.protocols[protocol]
-
-    @property
-    def constant(self) -> tuple[str, ...]:
-        """The subsets whose model says the same of everyone."""
-        return self.subsets.constant
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-able values; metrics and matrices are there for readers without this package."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "parameters": dict(self.parameters),
-            "metrics": {
-                "accuracy": self.issuer.accuracy,
-                "auc": self.issuer.auc,
-                "retrained_accuracy": self.judge.accuracy,
-                **{name: self.recourses(name).to_dict() for name in DEMO_PROTOCOLS},
-            },
-            "matrices": {
-                "order": list(self.subsets.names),
-                **{
-                    name: [list(line) for line in self.subsets.matrix(name)]
-                    for name in DEMO_PROTOCOLS
-                },
-            },
-            "unchanged": dict(self.unchanged),
-            "subsets": self.subsets.to_dict(),
-            "histories": {name: list(history) for name, history in self.histories.items()},
-            "best_epochs": dict(self.best_epochs),
-        }
+    def not_found(self) -> int:
+        """How many of the refused are told nothing."""
+        return self.refused - self.promised - self.unsure
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`."""
-        return cls(
-            name=record["name"],
-            title=record["title"],
-            parameters=record["parameters"],
-            subsets=SubsetsResult.from_dict(record["subsets"]),
-            unchanged=record["unchanged"],
-            histories={name: tuple(history) for name, history in record["histories"].items()},
-            best_epochs=record["best_epochs"],
-        )
-
-    def _scores_of(self, subset: str) -> ModelScores:
-        return next(result.scores for result in self.subsets.subsets if result.name == subset)
+        """The inverse of `dataclasses.asdict`."""
+        verdicts = {
+            name: {kind: Verdicts.from_dict(one) for kind, one in record[name].items()}
+            for name in ("told", "unsure_told")
+        }
+        return cls(**{**record, **verdicts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,41 +130,30 @@ class Change:
 class SampleRecourse:
     """One refused applicant and the advice they were given.
 
-    Scores are probabilities of the favourable class; from 0.5 on, a model approves.
-
     Attributes:
-        applicant: Row of the original file, counted from 0.
+        applicant: Row of the corrected file, counted from 0.
         values: The applicant's own values, by feature.
         changes: The advice.
-        issuer_scores: Score before and after the changes, by the model that gave the advice.
-        judge_scores: The same, by the retrained model.
-        honoured: Whether the retrained model approves the changed applicant.
+        promised: Whether it is promised, or only valid today.
+        chance: The method's estimate that the next model keeps it.
+        kept: How many retrained models, of all kinds, approve the changed applicant.
+        unchanged: How many of them approve the applicant without any change.
         proximity: L1 distance in the encoded space.
     """
 
     applicant: int
     values: Mapping[str, Any]
     changes: tuple[Change, ...]
-    issuer_scores: tuple[float, float]
-    judge_scores: tuple[float, float]
-    honoured: bool
+    promised: bool
+    chance: float | None
+    kept: int
+    unchanged: int
     proximity: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`."""
-        return cls(
-            **{
-                **record,
-                "changes": tuple(Change(**change) for change in record["changes"]),
-                "issuer_scores": tuple(record["issuer_scores"]),
-                "judge_scores": tuple(record["judge_scores"]),
-            }
-        )
+        """The inverse of `dataclasses.asdict`."""
+        return cls(**{**record, "changes": tuple(Change(**one) for one in record["changes"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +171,11 @@ class DemoResult:
         source: Whose data they are.
         license: Of the data.
         schema: Features and constraints that all models share.
-        methods: The methods compared; the last one is the one that the samples come from.
+        customers: Rows that models learn from.
+        corrected: How many of them are corrected today.
+        applicants: Rows that ask.
+        judges: Retrained models of each kind.
+        methods: The methods compared; the first one is the one that the samples come from.
         samples: Some refused applicants with their advice.
     """
 
@@ -197,13 +189,27 @@ class DemoResult:
     source: str
     license: str
     schema: Schema
+    customers: int
+    corrected: int
+    applicants: int
+    judges: int
     methods: tuple[MethodRun, ...]
     samples: tuple[SampleRecourse, ...]
 
     @property
     def adviser(self) -> MethodRun:
         """The method that the samples come from."""
-        return self.methods[-1]
+        return self.methods[0]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of judges."""
+        return next((tuple(method.told) for method in self.methods if method.told), ())
+
+    @property
+    def digest(self) -> str:
+        """What tells this result from others, for what is made from it."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
     def renderables(self) -> "list[RenderableType]":
         """The findings for a terminal, as Rich objects to print one below the other."""
@@ -217,18 +223,10 @@ class DemoResult:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "command": self.command,
-            "created": self.created,
-            "seed": self.seed,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "versions": dict(self.versions),
-            "dataset": self.dataset,
-            "source": self.source,
-            "license": self.license,
+            **{name: getattr(self, name) for name in _PLAIN_FIELDS},
             "schema": self.schema.to_dict(),
-            "methods": [method.to_dict() for method in self.methods],
-            "samples": [sample.to_dict() for sample in self.samples],
+            "methods": [asdict(method) for method in self.methods],
+            "samples": [asdict(sample) for sample in self.samples],
         }
 
     @classmethod
@@ -268,6 +266,10 @@ _PLAIN_FIELDS = (
     "dataset",
     "source",
     "license",
+    "customers",
+    "corrected",
+    "applicants",
+    "judges",
 )
 
 
