@@ -155,6 +155,11 @@ PUBLIC = {
         "sparsity",
         "split",
         "validity",
+        "ReliabilityBin",
+        "brier_score",
+        "calibration_error",
+        "log_loss",
+        "reliability",
     },
     "rocourse.service": {
         "Caller",
@@ -254,6 +259,9 @@ PUBLIC = {
         "series_parts",
         "size_parts",
         "time_tables",
+        "reliability_figure",
+        "to_png",
+        "to_svg",
     },
     "rocourse.reports.demo": {
         "CORRECTED",

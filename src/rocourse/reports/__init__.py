@@ -15,6 +15,7 @@ from rocourse.reports._comparison_tables import (
 )
 from rocourse.reports._curve_figure import curve_parts
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
+from rocourse.reports._images import to_png, to_svg
 from rocourse.reports._matrix_figure import matrix_parts
 from rocourse.reports._measured import Measured
 from rocourse.reports._model_tables import BASE, EXTENSION, predictive_tables, time_tables
@@ -26,6 +27,7 @@ from rocourse.reports._parts import Part, Picture, Table, as_markdown
 from rocourse.reports._plausibility_tables import SAMPLES, Advice, plausible_tables
 from rocourse.reports._promise_tables import PromiseLine, judge_table, promise_parts
 from rocourse.reports._recourse_tables import oracle_tables, recourse_tables
+from rocourse.reports._reliability_figure import reliability_figure
 
 __all__ = [
     "ATTACK_MEASURES",
@@ -62,9 +64,12 @@ __all__ = [
     "promise_parts",
     "protocol_tables",
     "recourse_tables",
+    "reliability_figure",
     "render_audit",
     "search_table",
     "series_parts",
     "size_parts",
     "time_tables",
+    "to_png",
+    "to_svg",
 ]
