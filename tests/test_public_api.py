@@ -161,6 +161,11 @@ PUBLIC = {
         "sparsity",
         "split",
         "validity",
+        "ReliabilityBin",
+        "brier_score",
+        "calibration_error",
+        "log_loss",
+        "reliability",
     },
     "rocourse.service": {
         "Caller",
@@ -263,6 +268,9 @@ PUBLIC = {
         "series_parts",
         "size_parts",
         "time_tables",
+        "reliability_figure",
+        "to_png",
+        "to_svg",
     },
     "rocourse.reports.demo": {
         "Change",

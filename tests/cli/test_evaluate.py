@@ -228,3 +228,23 @@ def test_periods_need_values_and_classes_and_each_other(years, tmp_path):
 @pytest.mark.parametrize("args", [["--kept=0.9"], ["--period=year", "--against=b"]])
 def test_options_of_other_protocols_are_wrong_usage(years, args):
     assert run("evaluate", years / "model", years / "years.csv", *args).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["r.svg", "r.png"])
+def test_reliability_is_drawn(files, tmp_path, name):
+    args = ("evaluate", files / "model", files / "a.csv", "--reliability", tmp_path / name)
+    shown = succeed(*args).stdout
+    assert "Brier score 0." in shown and "calibration error 0." in shown and name in shown
+    opening = (tmp_path / name).read_bytes()[:5]
+    assert opening == (b"<?xml" if name == "r.svg" else b"\x89PNG\r")
+    assert "exists already" in refused(*args)
+    succeed(*args, "--force")
+
+
+def test_a_figure_needs_a_known_kind_and_classes(files, applicants, tmp_path):
+    args = ("evaluate", files / "model", files / "a.csv")
+    assert "must end in .svg or .png" in refused(*args, "--reliability", tmp_path / "r.pdf")
+    applicants.drop(columns=TARGET).to_csv(tmp_path / "b.csv", index=False)
+    args = ("evaluate", files / "model", tmp_path / "b.csv", "--reliability", tmp_path / "r.svg")
+    assert "--reliability needs the classes" in refused(*args)
+    assert not (tmp_path / "r.svg").exists()

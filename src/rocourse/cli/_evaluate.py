@@ -54,6 +54,15 @@ def evaluate(
             "the recourses are.",
         ),
     ] = None,
+    reliability: Annotated[
+        Path | None,
+        typer.Option(
+            "--reliability",
+            metavar="FIGURE",
+            help="A .svg or .png file to draw in how often rows had the class, by the "
+            "probability that they were given.",
+        ),
+    ] = None,
     period: Annotated[
         str | None,
         typer.Option(
@@ -72,25 +81,29 @@ def evaluate(
         ),
     ] = None,
     drop: options.Drop = None,
+    force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure accuracy, validity, robust validity, proximity, features changed, plausibility.
+    """Measure accuracy, calibration, validity, robust validity, proximity, sparsity, plausibility.
 
     With --period: which promises would have been kept, period after period.
     """
     from rocourse.artifacts import load
     from rocourse.console import target_of
+    from rocourse.errors import DataError
     from rocourse.evaluation import constant_class, evaluate_model
     from rocourse.tables import read_rows, select_features
 
     if period is None and kept is not None:
         raise typer.BadParameter("--kept needs --period: other protocols train nothing.")
-    if period is not None and (against or reference is not None):
+    if period is not None and (against or reference is not None or reliability is not None):
         raise typer.BadParameter(
             "--period brings judges of its own: leave out --against and --reference."
         )
     output = Output(as_json=as_json, quiet=quiet)
+    if reliability is not None:
+        _check_figure(reliability, force)
     fitted = load(model)
     if period is not None:
         _evaluate_rolling(output, fitted, model, data, target, period, kept, drop)
@@ -101,6 +114,11 @@ def evaluate(
     frame = read_rows(data, schema=fitted.schema_, drop=drop)
     column = target_of(fitted).name
     frame, labels = _labels(frame, target, column)
+    if reliability is not None and labels is None:
+        raise DataError(
+            "--reliability needs the classes of the rows, but they have none; name their column "
+            "by --target."
+        )
     rows = select_features(frame, fitted.schema_)
     known = None if reference is None else _read_reference(fitted, reference, target or column)
     scores = evaluate_model(fitted, rows, labels, judges=judges, reference=known)
@@ -118,6 +136,9 @@ def evaluate(
         }
     )
     output.show(*_tables(scores, list(judges)))
+    if reliability is not None and labels is not None:
+        _draw_reliability(reliability, fitted, rows, labels, force)
+        output.show(f"Reliability drawn in {reliability}")
     for path, label in constant.items():
         if label is not None:
             output.show(
@@ -163,6 +184,37 @@ def _evaluate_rolling(
     told = {"model": str(model), "data": str(data), "rolling": result.to_dict()}
     output.emit({**told, "mean": result.means()})
     output.show(*rolling_lines(result))
+
+
+def _check_figure(path: Path, force: bool) -> None:
+    from rocourse.artifacts import check_file_path
+    from rocourse.errors import OutputError
+
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise OutputError(
+            f"The figure {str(path)!r} must end in .svg or .png, but it ends in {path.suffix!r}; "
+            "rename it."
+        )
+    check_file_path(path, force=force)
+
+
+def _draw_reliability(
+    path: Path,
+    fitted: "RecourseClassifier",
+    rows: "pd.DataFrame",
+    labels: "pd.Series[Any]",
+    force: bool,
+) -> None:
+    from rocourse.artifacts import write_file
+    from rocourse.evaluation import reliability
+    from rocourse.reports import reliability_figure, to_png, to_svg
+
+    bins = reliability(labels, fitted.predict_proba(rows), fitted.classes_)
+    two = len(fitted.classes_) == 2
+    title = f"Probability of {fitted.classes_[1]}" if two else "Most probable class"
+    figure = reliability_figure(bins, title=title)
+    draw = to_svg if path.suffix.lower() == ".svg" else to_png
+    write_file(path, draw(figure), force=force)
 
 
 def _labels(
@@ -231,7 +283,8 @@ def _tables(scores: "ModelScores", judges: list[str]) -> list["RenderableType"]:
     lines: list[RenderableType] = [
         table,
         f"{scores.rows} rows, accuracy {_figure(scores.accuracy)}, AUC {_figure(scores.auc)}, "
-        f"favourable class {scores.favourable}",
+        f"Brier score {_figure(scores.brier)}, log loss {_figure(scores.log_loss)}, calibration "
+        f"error {_figure(scores.calibration_error)}; favourable class {scores.favourable}",
     ]
     if scores.constant is not None:
         lines.append(

@@ -18,6 +18,13 @@ from rocourse.evaluation._metrics import (
 )
 from rocourse.evaluation._model import Model
 from rocourse.evaluation._plausibility import Plausibility
+from rocourse.evaluation._probabilities import (
+    ReliabilityBin,
+    brier_score,
+    calibration_error,
+    log_loss,
+    reliability,
+)
 from rocourse.evaluation._promises import Asked, PromiseScores, ask, score_asked, score_promises
 from rocourse.evaluation._protocol import fit_seed, judge_subset, run_subsets, split
 from rocourse.evaluation._results import (
@@ -53,6 +60,7 @@ __all__ = [
     "Plausibility",
     "PromiseScores",
     "RecourseScores",
+    "ReliabilityBin",
     "RollingResult",
     "SeedsResult",
     "SensibleScores",
@@ -64,12 +72,16 @@ __all__ = [
     "ask",
     "auc",
     "audit",
+    "brier_score",
+    "calibration_error",
     "common_judges",
     "constant_class",
     "evaluate_model",
     "fit_seed",
     "judge_subset",
+    "log_loss",
     "proximity",
+    "reliability",
     "robust_validity",
     "run_rolling",
     "run_subsets",

@@ -20,6 +20,12 @@ from rocourse.evaluation._model import (
     to_plain,
 )
 from rocourse.evaluation._plausibility import Plausibility
+from rocourse.evaluation._probabilities import (
+    brier_score,
+    calibration_error,
+    log_loss,
+    reliability,
+)
 from rocourse.schema import Recourse
 
 PROTOCOLS = ("all", "adverse", "to_favourable", "to_unfavourable")
@@ -94,6 +100,9 @@ class ModelScores:
             such a predictor validity says nothing.
         seconds_per_recourse: Wall clock, without one-off compilation.
         protocols: The scores by selection of rows, keys `PROTOCOLS`.
+        brier: The Brier score of the probabilities; None without labels.
+        log_loss: Theirs; None without labels.
+        calibration_error: How far they are from observed shares; None without labels.
     """
 
     rows: int
@@ -103,6 +112,10 @@ class ModelScores:
     constant: Scalar | None
     seconds_per_recourse: float | None
     protocols: Mapping[str, RecourseScores]
+    # Results that were stored before these were measured do not have them.
+    brier: float | None = None
+    log_loss: float | None = None
+    calibration_error: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
@@ -183,10 +196,19 @@ def score_model(
     )
     selected = select_rows(recourse, wanted)
     plausible = _plausibility(recourse, selected, reference)
+    known: dict[str, float | None] = {"accuracy": None, "auc": None}
+    if labels is not None:
+        told = (labels, model.predict_proba(X), model.classes_)
+        known = {
+            "accuracy": accuracy(labels, predicted),
+            "auc": auc(*told),
+            "brier": brier_score(*told),
+            "log_loss": log_loss(*told),
+            "calibration_error": calibration_error(reliability(*told)),
+        }
     return ModelScores(
         rows=len(X),
-        accuracy=None if labels is None else accuracy(labels, predicted),
-        auc=None if labels is None else auc(labels, model.predict_proba(X), model.classes_),
+        **known,
         favourable=wanted,
         constant=constant_class(predicted),
         seconds_per_recourse=seconds,

@@ -16,6 +16,7 @@ from rocourse.reports._comparison_tables import (
 from rocourse.reports._curve_figure import curve_parts
 from rocourse.reports._flagship_tables import FlagshipLine, flagship_table
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
+from rocourse.reports._images import to_png, to_svg
 from rocourse.reports._judge_tables import judge_parts
 from rocourse.reports._matrix_figure import matrix_parts
 from rocourse.reports._measured import Measured
@@ -29,6 +30,7 @@ from rocourse.reports._plausibility_tables import SAMPLES, Advice, plausible_tab
 from rocourse.reports._promise_reading import PromiseLine
 from rocourse.reports._promise_tables import promise_parts
 from rocourse.reports._recourse_tables import oracle_tables, recourse_tables
+from rocourse.reports._reliability_figure import reliability_figure
 
 __all__ = [
     "ATTACK_MEASURES",
@@ -67,9 +69,12 @@ __all__ = [
     "promise_parts",
     "protocol_tables",
     "recourse_tables",
+    "reliability_figure",
     "render_audit",
     "search_table",
     "series_parts",
     "size_parts",
     "time_tables",
+    "to_png",
+    "to_svg",
 ]
