@@ -330,6 +330,7 @@ PUBLIC = {
         "own_device",
         "predict_rows",
         "share_of_witnesses",
+        "sharpened",
         "shift_rows",
         "train_witnesses",
     },

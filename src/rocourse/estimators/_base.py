@@ -48,6 +48,7 @@ from rocourse.models import (
     PlainTrainer,
     Trainer,
     TrainingRows,
+    sharpened,
     train_witnesses,
 )
 from rocourse.models.training import EpochCallback, EpochRecord, History
@@ -220,7 +221,7 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _fit(self, data: TrainingRows, history: History) -> None:
         """The model, then what proposes for it."""
-        given, trainer, state = self._given(), self.trainer_, None
+        given, trainer, state, sharpness = self._given(), self.trainer_, None, 1.0
         if given is not None:
             # What is given was trained in a way of its own, and would be again.
             self.trainer_ = trainer = given.trainer_
@@ -230,6 +231,7 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
             beside = None if states_cut_off(self) else task
             trained = trainer.train(data, seed=self.seed_, beside=beside, history=history)
             self.model_, state = NetworkModel.of(trained.networks), trained.generator
+            sharpness = trained.sharpness
         else:
             self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
         require_classes(self.model_, self.classes_)
@@ -240,6 +242,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         networks = self._model_networks(data, history)
         self.state_ = state
         if state is None:
+            # Sure as trained: how sure people are told it is must not change the advice.
+            networks = tuple(sharpened(networks, 1.0 / sharpness))
             fitting = Fitting(trainer, networks, self.attack_, history)
             self.state_ = self.proposer_.fit(self._context(), data, fitting)
 

@@ -17,7 +17,7 @@ from rocourse.recourse import (
 class RoCourse(
     RecourseClassifier,
     name="rocourse",
-    trainer=SteadyTrainer(copies=0, balance=0.0, max_steps=2000),
+    trainer=SteadyTrainer(copies=0, balance=0.0, max_steps=2000, tempered=True),
     proposer=JuryProposer(),
 ):
     """A classifier that promises: say how many promises are to be kept when it is retrained.

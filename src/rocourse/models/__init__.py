@@ -12,6 +12,7 @@ from rocourse.models._cut_off import move_model, move_networks
 from rocourse.models._interface import BatchModel, HasNetwork
 from rocourse.models._network_model import NetworkModel, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
+from rocourse.models._temperature import sharpened
 from rocourse.models._trainers import JointTrainer, PlainTrainer, SteadyTrainer
 from rocourse.models._witnesses import share_of_witnesses, train_witnesses
 from rocourse.models.training import Trainer, TrainingRows
@@ -39,7 +40,8 @@ __all__ = [
     "own_device",
     "predict_rows",
     "share_of_witnesses",
+    "sharpened",
     "shift_rows",
-    "with_scores",
     "train_witnesses",
+    "with_scores",
 ]

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rocourse.models._balance import balanced
+from rocourse.models._balance import balanced, class_scores
 from rocourse.models._shift import Shift, shift_rows
+from rocourse.models._temperature import sharpened, sharpness
 from rocourse.models.training import (
     Beside,
     Moving,
@@ -18,8 +19,8 @@ from rocourse.models.training import (
     train,
 )
 from rocourse.networks import Predictor
-from rocourse.options import Span, instance, maybe, number, option, share, whole
-from rocourse.schema import Rows
+from rocourse.options import Span, instance, maybe, number, option, share, truth, whole
+from rocourse.schema import Rows, one_hot
 
 
 class PlainTrainer(Trainer, kind="plain"):
@@ -93,6 +94,14 @@ class SteadyTrainer(Trainer, kind="steady"):
         rule=share(all_of_it=True),
     )
 
+    tempered: bool = option(
+        default=False,
+        doc="Whether logits are divided by a temperature, so that probabilities are as sure as the "
+        "rows allow that each network held out (`validation_fraction`; without copies). Verdicts "
+        "stay as they are.",
+        rule=truth(),
+    )
+
     def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
         """Trains the committee; its history is the first network's.
 
@@ -101,12 +110,23 @@ class SteadyTrainer(Trainer, kind="steady"):
         rng = np.random.default_rng(seed)
         seeds = [seed, *rng.integers(2**31, size=self.committee - 1).tolist()]
         networks: list[Predictor] = []
+        told_apart: list[tuple[np.ndarray, np.ndarray]] = []
         for i, start in enumerate(seeds):
             shown = self._blurred(data, rng)
             plan = TrainingPlan("predictor", self._of_steps(len(shown.labels)))
             told = None if i else history
-            networks.append(train(shown, plan, seed=start, history=told).predictor)
-        return Trained(balanced(networks, data, self.balance))
+            trained = train(shown, plan, seed=start, history=told)
+            networks.append(trained.predictor)
+            if self.tempered:
+                apart = one_hot(shown.rows.take(trained.held_out), data.schema.layout)
+                scores = class_scores([trained.predictor], apart)
+                told_apart.append((scores, shown.labels[trained.held_out]))
+        factor = 1.0
+        if self.tempered:
+            scores = np.concatenate([part for part, _ in told_apart], axis=1)
+            factor = sharpness(scores, np.concatenate([labels for _, labels in told_apart]))
+            networks = sharpened(networks, factor)
+        return Trained(balanced(networks, data, self.balance), sharpness=factor)
 
     def _of_steps(self, rows: int) -> "SteadyTrainer":
         """The same with as many epochs as the limit of steps allows, at least one."""

@@ -76,6 +76,8 @@ class Trained(NamedTuple):
     """Those whose mean logits are the model's."""
     generator: RecourseGenerator | None = None
     """Where one was trained beside them."""
+    sharpness: float = 1.0
+    """What their logits were multiplied by after training, for the sake of probabilities."""
 
 
 class Trainer(Options):

@@ -43,6 +43,8 @@ class TrainedNetworks(NamedTuple):
 
     predictor: Predictor
     generator: RecourseGenerator | None
+    held_out: np.ndarray
+    """The rows that were not learned from, as indices."""
 
 
 def train(
@@ -111,7 +113,7 @@ def train(
             elif patience is not None and epoch - best_epoch >= patience:
                 break
         history.keep(best_epoch)
-        return TrainedNetworks(best.predictor, best.generator)
+        return TrainedNetworks(best.predictor, best.generator, held_out)
 
 
 # Compiled as a whole: one operation after the other, all that is random takes seconds to compile.

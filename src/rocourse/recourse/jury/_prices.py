@@ -1,4 +1,4 @@
-"""Prices of what too many people would be told to reach."""
+"""What is not offered, because too many people would be told to reach what hardly anybody has."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,11 @@ import numpy as np
 from rocourse.recourse.search import Edits
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout, Rows, one_hot
 
-# A value that fewer rows of the class have is not to be what a larger share of people are told;
-# somewhat stricter than it has to be, since other people will ask.
+# A value that fewer rows of the class have is not to be what a larger share of people are told.
 _USUAL_SHARE = 0.15
 _MOST_TOLD = 0.28
-# Prices rise until that is so, or so often.
+# Numbers between these quantiles can always be asked for: what decides is often one number.
+_MIDDLE = (0.2, 0.8)
 _ROUNDS = 10
 
 
@@ -22,11 +22,11 @@ def clearing_prices(
     accepted: Rows,
     layout: Layout,
 ) -> np.ndarray:
-    """What edits cost besides the change, so that not everybody is told the same, `[edits]`.
+    """What edits cost besides the change: nothing, or more than anybody pays, `[edits]`.
 
-    A search takes the same cheap value for everybody, such as a number's least: what hardly
-    anybody of the class has is then asked of all. Its price rises until only those are told for
-    whom other changes would be dearer.
+    A search takes the same value for everybody, such as a number's least: what hardly anybody of
+    the class has is then asked of all. Such values go, the outermost of a number first, until
+    people are told what is usual, or not all the same.
 
     Args:
         search: Recourses for the rows at given prices.
@@ -35,10 +35,15 @@ def clearing_prices(
         accepted: Rows of the class.
         layout: Of the rows.
     """
+    prices = np.zeros(len(np.asarray(edits.value)), np.float32)
+    if not len(accepted):
+        return prices
     before = one_hot(rows, layout)[:, edits.column]
-    have = _has(one_hot(accepted, layout)[:, edits.column], edits)
-    unusual = have.mean(axis=0) < _USUAL_SHARE if len(have) else np.zeros(have.shape[1], bool)
-    prices = np.zeros(len(unusual), np.float32)
+    have = one_hot(accepted, layout)[:, edits.column]
+    low, high = np.quantile(have, _MIDDLE, axis=0)
+    middle = (low <= edits.value) & (edits.value <= high)
+    is_number = np.asarray(edits.feature) < layout.n_continuous
+    unusual = (_has(have, edits).mean(axis=0) < _USUAL_SHARE) & ~(is_number & middle)
     for _ in range(_ROUNDS):
         after = one_hot(search(prices), layout)[:, edits.column]
         changed = np.abs(after - before) >= NEGLIGIBLE_CHANGE
