@@ -11,6 +11,9 @@ import jaxlib.version
 # for milliseconds: on optimising it, on fusing operations well, on parts to be compiled side by
 # side. `JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= make test` tests it as users run it.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+# Threads of scikit-learn and PyTorch that wait for one another while all cores are busy count as
+# processor time, and there is a test process a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A flag that XLA does not know ends the process; these are known to the versions below.
 if jaxlib.version.__version_info__ < (0, 11):
     os.environ.setdefault(
@@ -51,6 +54,15 @@ def pytest_terminal_summary(terminalreporter):
     yield
     for line in tell_skipped(terminalreporter.getreports("skipped")):
         terminalreporter.write_line(line, yellow=True)
+
+
+@pytest.fixture
+def optimised():
+    """Compiles as users do, for tests that search for far longer than they compile."""
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.fixture(scope="session")
