@@ -31,6 +31,8 @@ TINY_BESIDES = {
     "proposer__neighbours": 40,
     "proposer__samples": 20,
 }
+# A jury that is enough where what it says is of no concern. Trained models keep the default one.
+SMALL_JURY = {"proposer__jurors": 2, "proposer__witnesses": 4, "proposer__kept": 0.7}
 CONSTRAINTS = {"immutable": ["region"], "increase_only": ["age"]}
 
 
@@ -75,7 +77,10 @@ def untrained_model(method="rocoursenet", *, frame=None, schema=None, seed=0):
     schema = schema or make_schema(frame)
     blank = METHODS[method](schema=schema, random_state=seed, **tiny(method))
     if not blank.proposer.takes_attack:
-        # A search explains what is there already: fitting it trains at most a panel beside it.
+        # A search explains what is there already: fitting it trains at most a panel or a jury
+        # beside it.
+        if blank.proposer.promises:
+            blank.set_params(**SMALL_JURY)
         blank.set_params(model=untrained_model("counternet", frame=frame, schema=schema, seed=seed))
         return blank.fit(frame[list(schema.names)], frame[TARGET])
     return untrained(blank, seed=seed)

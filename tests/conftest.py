@@ -5,14 +5,27 @@ import gc
 import os
 from pathlib import Path
 
-# Compiling is nearly all that the tests do, and half of it is spent on making code fast that runs
-# for milliseconds. `JAX_DISABLE_MOST_OPTIMIZATIONS=0` tests it as users run it.
+import jaxlib.version
+
+# Compiling is nearly all that the tests do, and most of it is spent on making code fast that runs
+# for milliseconds: on optimising it, on fusing operations well, on parts to be compiled side by
+# side. `JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= make test` tests it as users run it.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+# Threads of scikit-learn and PyTorch that wait for one another while all cores are busy count as
+# processor time, and there is a test process a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A flag that XLA does not know ends the process; these are known to the versions below.
+if jaxlib.version.__version_info__ < (0, 11):
+    os.environ.setdefault(
+        "XLA_FLAGS",
+        "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
+    )
 
 import jax
 import pytest
 from hypothesis import settings
 from tests.loans import fit, make_loans
+from tests.skipped import tell_skipped
 
 from rocourse.estimators import METHODS, RoCourseNet
 
@@ -32,6 +45,24 @@ def _few_mappings():
     if _MAPPINGS.exists() and _MAPPINGS.read_bytes().count(b"\n") > _MANY:
         jax.clear_caches()
         gc.collect()
+
+
+# Outermost, so that nothing but the count of all tests is told after it.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    """Says in the end what was skipped and why: nothing is skipped in silence."""
+    yield
+    for line in tell_skipped(terminalreporter.getreports("skipped")):
+        terminalreporter.write_line(line, yellow=True)
+
+
+@pytest.fixture
+def optimised():
+    """Compiles as users do, for tests that search for far longer than they compile."""
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.fixture(scope="session")

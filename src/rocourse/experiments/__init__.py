@@ -1,10 +1,18 @@
-"""Runs that write JSON; `rocourse.reports` shows what came of them."""
+"""Runs that write JSON; `rocourse.reports` shows what came of them.
 
-from rocourse.experiments._demo import publish_demo, render_demo, run_demo
-from rocourse.experiments._folder import check_result_folder
-from rocourse.experiments._rolling import evaluate_rolling
-from rocourse.experiments._tuning import tune, write_tuning
-from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
+Names are imported on first use: a process that does tasks of the pool imports what its tasks need,
+and no demo, no figures and no JAX besides.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocourse.experiments._demo import publish_demo, render_demo, run_demo
+    from rocourse.experiments._folder import check_result_folder
+    from rocourse.experiments._rolling import evaluate_rolling
+    from rocourse.experiments._tuning import tune, write_tuning
+    from rocourse.experiments._tuning_result import TuningResult, TuningTrial, read_tuning
 
 __all__ = [
     "TuningResult",
@@ -18,3 +26,25 @@ __all__ = [
     "tune",
     "write_tuning",
 ]
+
+_HOMES = {
+    "TuningResult": "_tuning_result",
+    "TuningTrial": "_tuning_result",
+    "check_result_folder": "_folder",
+    "evaluate_rolling": "_rolling",
+    "publish_demo": "_demo",
+    "read_tuning": "_tuning_result",
+    "render_demo": "_demo",
+    "run_demo": "_demo",
+    "tune": "_tuning",
+    "write_tuning": "_tuning",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    # Found once, a name is an ordinary global: this function is not asked again.
+    globals()[name] = value
+    return value

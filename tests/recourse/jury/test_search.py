@@ -139,7 +139,7 @@ SMALLER = {
 }
 
 
-def test_three_classes_are_promised_too():
+def test_three_classes_are_promised_too(optimised):
     loans = make_loans(240, seed=4, n_classes=3)
     model = fit(RoCourse, loans, trainer__committee=1)
     recourse = model.recourse(loans.drop(columns="grade"), desired=2)

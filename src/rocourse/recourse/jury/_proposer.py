@@ -28,7 +28,6 @@ from rocourse.recourse.jury._calibration import (
     jury_chance,
     run_trials,
 )
-from rocourse.recourse.jury._prices import clearing_prices
 from rocourse.recourse.jury._search import jury_recourses
 from rocourse.recourse.jury._standing import Jury, standing
 from rocourse.recourse.jury._task import Grid
@@ -46,8 +45,6 @@ _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
 # More rows than this sharpen a level little.
 _CALIBRATION_ROWS = 160
-# The level at which prices of what too many are told are found: one in the middle.
-_PRICED_LEVEL = 2.0
 
 
 class JuryState(NamedTuple):
@@ -154,39 +151,13 @@ class JuryProposer(Proposer, kind="jury"):
             jurors,
         )
         edits, grid = usual_values(
-            data.rows, data.schema, data.n_classes, min_category_share=self.min_category_share
+            data.rows, data.schema, min_category_share=self.min_category_share
         )
         asking = [_without_class(context, data, target) for target in range(data.n_classes)]
-        grid = grid._replace(price=self._prices(jury, edits, grid, context, data, asking))
         search = partial(self._search, jury, edits, grid)
         trial = partial(_trial, search, jury, witnesses, context, data, asking)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
         return JuryState(jury, edits, grid, trials, calibrate(trials, kept=self.kept))
-
-    def _prices(
-        self,
-        jury: Jury,
-        edits: Edits,
-        grid: Grid,
-        context: Context,
-        data: TrainingRows,
-        asking: Sequence[Rows | None],
-    ) -> np.ndarray:
-        """Prices of edits at a level in the middle, of each class that rows ask for."""
-        prices = np.array(grid.price)
-        for target, rows in enumerate(asking):
-            if rows is None:
-                continue
-            wanted = np.full(len(rows), target)
-
-            def search(own: np.ndarray, rows: Rows = rows, wanted: np.ndarray = wanted) -> Rows:
-                priced = grid._replace(price=np.tile(own, (data.n_classes, 1)))
-                levels = np.full(data.n_classes, _PRICED_LEVEL)
-                return self._search(jury, edits, priced, levels, context, rows, wanted)
-
-            accepted = data.rows.take(np.flatnonzero(data.labels == target))
-            prices[target] = clearing_prices(search, edits, rows, accepted, data.schema.layout)
-        return prices
 
     def recalibrated(self, state: State) -> State:
         """The state for another share of promises to be kept, of as many witnesses as there are."""

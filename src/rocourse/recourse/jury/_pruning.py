@@ -84,7 +84,7 @@ def _retreats(here: Array, far: Array, number: Array, is_number: Array, task: Ta
     if not task.layout.n_continuous:
         return Retreats.of(far, lambda now, share: now, ())
     edits = task.edits
-    step, first = (jnp.asarray(part)[number] for part in (task.grid.step, task.grid.first))
+    step, first = (jnp.asarray(part)[number] for part in task.grid)
     low, high = jnp.asarray(edits.low)[number], jnp.asarray(edits.high)[number]
 
     def stop(now: Array, share: Array) -> Array:

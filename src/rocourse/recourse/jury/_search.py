@@ -52,7 +52,7 @@ class _Known(NamedTuple):
     allowed: Array
     """Which edits keep to its limits, bool `[n, edits]`."""
     cost: Array
-    """How far each takes its feature from the row, and its price, `[n, edits]`."""
+    """How far each takes its feature from the row, `[n, edits]`."""
 
 
 class _Found(NamedTuple):
@@ -115,7 +115,7 @@ def _search(
     known = _Known(
         Lanes(row.T, target, level),
         allowed_edits(task.edits, limits, layout).T,
-        edit_costs(task.edits, row, layout).T + jnp.asarray(task.grid.price)[target],
+        edit_costs(task.edits, row, layout).T,
     )
 
     def step(known: _Known, found: _Found) -> tuple[_Found, Array]:

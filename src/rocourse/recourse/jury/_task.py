@@ -14,12 +14,10 @@ from rocourse.schema.constraints import ConstraintLayer
 
 
 class Grid(NamedTuple):
-    """The values of each number that are asked for, in encoded units, and the price of edits."""
+    """The values of each number that are asked for, in encoded units."""
 
     step: Numbers
     first: Numbers
-    price: Numbers
-    """What each edit costs besides the change, of each class that is wanted, `[classes, edits]`."""
 
 
 class Task(NamedTuple):

@@ -14,9 +14,7 @@ _AMOUNTS = 50
 _ROUNDING = 1e-3
 
 
-def usual_values(
-    rows: Rows, schema: Schema, n_classes: int, *, min_category_share: float
-) -> tuple[Edits, Grid]:
+def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tuple[Edits, Grid]:
     """The edits of numbers and categories, and the amounts that numbers stop at.
 
     Numbers stay between the first and the 99th percentile of training rows. Categories are asked
@@ -25,7 +23,6 @@ def usual_values(
     Args:
         rows: Training rows.
         schema: Theirs.
-        n_classes: How many classes may be wanted.
         min_category_share: The least share of the rows that a category must have.
     """
     low, high = np.quantile(rows.continuous, (_QUANTILES[0], _QUANTILES[-1]), axis=0)
@@ -49,8 +46,7 @@ def usual_values(
     slack = _ROUNDING * steps
     # A table whose columns have one value each leaves nothing to edit but the first of them.
     made = made_edits(edits or [(0, 0, 0.0)], low - slack, high + slack)
-    free = np.zeros((n_classes, len(made.value)), np.float32)
-    return made, Grid(steps.astype(np.float32), firsts.astype(np.float32), free)
+    return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
 
 
 def _amount(spread: float, *, whole: bool) -> float:
