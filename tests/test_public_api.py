@@ -390,6 +390,7 @@ PUBLIC = {
     "rocourse.recourse.search": {
         "Candidate",
         "EDIT_PRICE",
+        "Columns",
         "Edit",
         "Edits",
         "LANES",
@@ -400,6 +401,7 @@ PUBLIC = {
         "Retreats",
         "Size",
         "Space",
+        "all_feature_layers",
         "allowed_edits",
         "ask_about_edits",
         "ask_along",
@@ -411,6 +413,7 @@ PUBLIC = {
         "edited",
         "feature_layers",
         "fill_lanes",
+        "first_layers",
         "group_members",
         "hard",
         "judge",
