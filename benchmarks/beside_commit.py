@@ -27,7 +27,10 @@ ARGUMENTS = {
     "recourse_speed": ["--rows", "65536", "--rounds", "9"],
     "training_speed": ["--rounds", "9"],
     "start_up": ["--repeats", "3"],
+    "search_speed": [],
 }
+# Of names that all commits have in common: this checkout's script runs with either package.
+COMMON = ("search_speed",)
 
 
 def recourse_figures(record: dict[str, Any]) -> Figures:
@@ -54,10 +57,19 @@ def start_figures(record: dict[str, Any]) -> Figures:
     return {part["name"]: part["median_cpu_seconds"] for part in record["results"]}
 
 
+def search_figures(record: dict[str, Any]) -> Figures:
+    """Times of `search_speed.py`."""
+    return {
+        f"{part['method']}, {part['rows']} rows, CPU ms": part["cpu_ms"]
+        for part in record["results"]
+    }
+
+
 FIGURES: dict[str, Callable[[dict[str, Any]], Figures]] = {
     "recourse_speed": recourse_figures,
     "training_speed": training_figures,
     "start_up": start_figures,
+    "search_speed": search_figures,
 }
 
 
@@ -133,7 +145,8 @@ def compare_speed(name: str, other: Path, rounds: int) -> None:
         # In turn, and each first in every other round.
         for root in (HERE, other) if number % 2 else (other, HERE):
             with tempfile.NamedTemporaryFile(suffix=".json") as file:
-                script = root / "benchmarks" / f"{name}.py"
+                home = HERE if name in COMMON else root
+                script = home / "benchmarks" / f"{name}.py"
                 run(root, script, *ARGUMENTS[name], "--json", file.name)
                 found[root] = FIGURES[name](json.loads(Path(file.name).read_text()))
         for figure, value in found[HERE].items():

@@ -412,6 +412,7 @@ PUBLIC = {
     "rocourse.recourse.search": {
         "Candidate",
         "EDIT_PRICE",
+        "Columns",
         "Edit",
         "Edits",
         "LANES",
@@ -422,6 +423,7 @@ PUBLIC = {
         "Retreats",
         "Size",
         "Space",
+        "all_feature_layers",
         "allowed_edits",
         "ask_about_edits",
         "ask_along",
@@ -433,6 +435,7 @@ PUBLIC = {
         "edited",
         "feature_layers",
         "fill_lanes",
+        "first_layers",
         "group_members",
         "hard",
         "judge",

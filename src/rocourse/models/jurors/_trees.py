@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -109,7 +110,17 @@ def possible_leaves(trees: FlatTrees, x: Array) -> Array:
     Returns:
         uint8 `[n, nodes, trees]`.
     """
-    return jnp.where(x[:, trees.column] > trees.threshold, trees.stays, jnp.uint8(255))
+
+    def look_up() -> Array:
+        return jnp.where(x[:, trees.column] > trees.threshold, trees.stays, jnp.uint8(255))
+
+    def everything() -> Array:
+        return jnp.full((len(x), *trees.column.shape), 255, jnp.uint8)
+
+    # The condition always holds. It keeps the compiler from looking values up inside the loops that
+    # work on the leaves, which would then no longer be made of the processor's vectors.
+    possible: Array = jax.lax.cond(jnp.isfinite(x[0, 0]), look_up, everything)
+    return possible
 
 
 def leaves_left(possible: Array) -> Array:

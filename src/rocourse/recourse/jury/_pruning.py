@@ -8,7 +8,7 @@ from jax import Array
 from rocourse.models.jurors import leaves_left
 from rocourse.recourse.jury._standing import quick_logits, quick_standing, tree_standing
 from rocourse.recourse.jury._task import Lanes, Task, possible_without, rows_leaves
-from rocourse.recourse.search import Retreats, ask_along
+from rocourse.recourse.search import Columns, Retreats, ask_along, feature_layers, first_layers
 from rocourse.schema import NEGLIGIBLE_CHANGE
 
 # How far back towards the row a number is taken when it need not have gone so far.
@@ -40,10 +40,13 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
     places = (retreats.places - far) / way_back
     shares = jnp.concatenate([stay[None], back[None], places])
 
-    both = jnp.concatenate([x, own * (row - x)]).T
-    layers = jnp.matmul(jnp.asarray(jury.first), both)
-    first = layers[:, :n] + jnp.asarray(jury.first_bias)[:, None]
-    told = ask_along(partial(quick_logits, jury), first, layers[:, n:], shares)
+    now, then = Columns.of(x.T, task.layout), Columns.of(row.T, task.layout)
+    first = first_layers(jury.first, jury.first_bias, x.T, task.layout)
+    way = (
+        feature_layers(jury.first, then.of_feature(feature))
+        - feature_layers(jury.first, now.of_feature(feature))
+    )[0]
+    told = ask_along(partial(quick_logits, jury), first, way, shares)
 
     def quick(share: Array, place: Array) -> Array:
         return jnp.minimum(quick_standing(jury, told(share, place), target), level)

@@ -25,11 +25,11 @@ from rocourse.recourse.search import (
     Edits,
     Size,
     Space,
+    all_feature_layers,
     allowed_edits,
     ask_about_edits,
     edit_costs,
     edited,
-    feature_layers,
     owned_columns,
     propose_in_lanes,
     prune,
@@ -142,7 +142,7 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
     columns = x.T
-    parts = feature_layers(jury.first, columns, task.layout)
+    parts = all_feature_layers(jury.first, columns, task.layout)
     first = jnp.sum(parts, axis=0) + jnp.asarray(jury.first_bias)[:, None]
     possible = rows_leaves(task, x)
     trees = tree_standing(jury.trees, leaves_left(possible), target)

@@ -37,7 +37,7 @@ class StackedJury(NamedTuple):
     """
 
     first: Numbers
-    """Of the model's networks, then the jurors', then logistic regressions: `[units, width]`."""
+    """Of the model's networks, then the jurors', then logistic regressions: `[width, units]`."""
     first_bias: Numbers
     """`[units]`."""
     weights: tuple[Numbers, ...]
@@ -61,7 +61,7 @@ def stacked(jury: Jury) -> StackedJury:
     )
     biases = (jury.biases[0], networks.hidden_bias, _logits(lines.bias))
     return StackedJury(
-        np.concatenate(layers),
+        np.ascontiguousarray(np.concatenate(layers).T),
         np.concatenate([np.ravel(bias) for bias in biases]),
         jury.weights[1:],
         jury.biases[1:],

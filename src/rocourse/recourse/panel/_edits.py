@@ -12,11 +12,13 @@ from rocourse.models import bound, own_device
 from rocourse.models.jurors import lead
 from rocourse.recourse.search import (
     EDIT_PRICE,
+    Columns,
     Edits,
     Numbers,
     Retreats,
     Size,
     Space,
+    all_feature_layers,
     allowed_edits,
     ask_about_edits,
     ask_along,
@@ -25,6 +27,7 @@ from rocourse.recourse.search import (
     edit_layers,
     edited,
     feature_layers,
+    first_layers,
     owned_columns,
     propose_in_lanes,
     prune,
@@ -60,7 +63,7 @@ class _Task(NamedTuple):
     edits: Edits
     space: Space
     first: Numbers
-    """Of all networks' first layers, `[units, width]`."""
+    """Of all networks' first layers, `[width, units]`."""
     first_bias: Numbers
     """`[units]`."""
     added: Numbers
@@ -126,7 +129,8 @@ def _task_of(space: Space, *arrays: Numbers) -> _Task:
     edits = Edits(*arrays[-len(Edits._fields) :])
     half = len(layers) // 2
     panel = Panel(tuple(layers[:half]), tuple(layers[half:]), margins)
-    first = np.asarray(panel.weights[0]).reshape(-1, panel.weights[0].shape[-1])
+    weight = np.asarray(panel.weights[0])
+    first = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]).T)
     bias = np.asarray(panel.biases[0]).ravel()
     return _Task(panel, edits, space, first, bias, edit_layers(first, edits))
 
@@ -178,7 +182,7 @@ def _best_edit(x: Array, known: _Known, task: _Task, min_gain: Array) -> tuple[A
     edits = task.edits
     feature, columns = jnp.asarray(edits.feature), x.T
     owned = owned_columns(task.space.layout)
-    parts = feature_layers(task.first, columns, task.space.layout)
+    parts = all_feature_layers(task.first, columns, task.space.layout)
     first = jnp.sum(parts, axis=0) + jnp.asarray(task.first_bias)[:, None]
     here = _shares(_logits(task.panel, first), known.target, task.panel)
     told = ask_about_edits(
@@ -212,10 +216,13 @@ def _take_back(
     way_back = jnp.where(jnp.abs(far - here) > 0.0, here - far, 1.0)
     stay, back = jnp.zeros(n), jnp.ones(n)
     shares = jnp.concatenate([stay[None], back[None], (retreats.places - far) / way_back])
-    both = jnp.concatenate([x, own * (row - x)]).T
-    layers = jnp.matmul(jnp.asarray(task.first), both)
-    first = layers[:, :n] + jnp.asarray(task.first_bias)[:, None]
-    told = ask_along(partial(_logits, task.panel), first, layers[:, n:], shares)
+    now, then = Columns.of(x.T, task.space.layout), Columns.of(row.T, task.space.layout)
+    first = first_layers(task.first, task.first_bias, x.T, task.space.layout)
+    way = (
+        feature_layers(task.first, then.of_feature(feature))
+        - feature_layers(task.first, now.of_feature(feature))
+    )[0]
+    told = ask_along(partial(_logits, task.panel), first, way, shares)
     cost = jnp.sum(own * jnp.abs(row - x), axis=1)
 
     def convinced(share: Array, place: Array) -> Array:

@@ -24,10 +24,13 @@ from rocourse.recourse.search._edits import (
 )
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
 from rocourse.recourse.search._first_layers import (
+    Columns,
+    all_feature_layers,
     ask_about_edits,
     ask_along,
     edit_layers,
     feature_layers,
+    first_layers,
 )
 from rocourse.recourse.search._lanes import Size, propose_in_lanes, through_lanes
 from rocourse.recourse.search._log_odds import (
@@ -47,6 +50,7 @@ __all__ = [
     "LANES",
     "LEAST_PROBABILITY",
     "Candidate",
+    "Columns",
     "Edit",
     "Edits",
     "Network",
@@ -55,6 +59,7 @@ __all__ = [
     "Retreats",
     "Size",
     "Space",
+    "all_feature_layers",
     "allowed_edits",
     "ask_about_edits",
     "ask_along",
@@ -66,6 +71,7 @@ __all__ = [
     "edited",
     "feature_layers",
     "fill_lanes",
+    "first_layers",
     "group_members",
     "hard",
     "judge",

@@ -1,13 +1,14 @@
 """All edits of rows at once: first layers move linearly with a row, the rest is asked anew."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.recourse.search._edits import Edits, Numbers
+from rocourse.recourse.search._edits import Edits, Numbers, owned_columns
 from rocourse.schema import Layout
 
 # Columns that networks are asked about at a time: enough for the processor's vectors, few enough
@@ -19,25 +20,63 @@ Ask = Callable[[Array], Array]
 
 
 def edit_layers(weight: np.ndarray, edits: Edits) -> np.ndarray:
-    """What each edit adds to first layers, `[edits, units]`, of weights `[units, width]`."""
-    added: np.ndarray = weight.T[np.asarray(edits.column)] * np.asarray(edits.value)[:, None]
+    """What each edit adds to first layers, `[edits, units]`, of weights `[width, units]`."""
+    added: np.ndarray = weight[np.asarray(edits.column)] * np.asarray(edits.value)[:, None]
     return added
 
 
-def feature_layers(weight: Numbers, x: Array, layout: Layout) -> Array:
+class Columns(NamedTuple):
+    """Encoded rows by feature: the one column of each that is not zero, and what stands there."""
+
+    column: Array
+    """`[features, n]`."""
+    value: Array
+    """`[features, n]`; 1 for a category."""
+
+    @classmethod
+    def of(cls, x: Array, layout: Layout) -> "Columns":
+        """Of encoded rows as columns `[width, n]`, each feature with a single category."""
+        cut = layout.n_continuous
+        # As a product with a thin matrix: the column of a group is where its one is.
+        places = np.arange(layout.width, dtype=np.float32)[:, None]
+        column = owned_columns(layout)[cut:] @ (places * x)
+        numbers = jnp.broadcast_to(places[:cut], (cut, x.shape[1]))
+        value = jnp.concatenate([x[:cut], jnp.ones(column.shape, x.dtype)])
+        return cls(jnp.concatenate([numbers, column]).astype(jnp.int32), value)
+
+    def of_feature(self, feature: Array) -> "Columns":
+        """Those of one feature of each row, `[1, n]`."""
+        return Columns(*(jnp.take_along_axis(part, feature[None], axis=0) for part in self))
+
+
+def feature_layers(weight: Numbers, columns: Columns) -> Array:
     """What each feature adds to first layers, `[features, units, n]`.
 
     Args:
-        weight: Of all first layers side by side, `[units, width]`.
-        x: Encoded rows as columns, `[width, n]`.
-        layout: Of the rows.
+        weight: Of all first layers side by side, `[width, units]`.
+        columns: The rows.
     """
+    added = jnp.asarray(weight)[columns.column] * columns.value[:, :, None]
+    return jnp.moveaxis(added, 1, 2)
+
+
+def all_feature_layers(weight: Numbers, x: Array, layout: Layout) -> Array:
+    """As `feature_layers`, of encoded rows as columns `[width, n]`: of many, by products."""
+    if x.shape[1] < _COLUMNS:
+        return feature_layers(weight, Columns.of(x, layout))
     cut = layout.n_continuous
-    numbers = weight.T[:cut, :, None] * x[:cut, None, :]
-    groups = [
-        jnp.matmul(weight[:, group], x[group], precision="highest") for group in layout.group_slices
-    ]
-    return jnp.concatenate([numbers, *(group[None] for group in groups)])
+    numbers = jnp.asarray(weight)[:cut, :, None] * x[:cut, None, :]
+    groups = [jnp.einsum("wu,wn->un", weight[own], x[own])[None] for own in layout.group_slices]
+    return jnp.concatenate([numbers, *groups])
+
+
+def first_layers(weight: Numbers, bias: Numbers, x: Array, layout: Layout) -> Array:
+    """The first layers of encoded rows as columns `[width, n]`: `[units, n]`."""
+    if x.shape[1] < _COLUMNS:
+        made = jnp.sum(feature_layers(weight, Columns.of(x, layout)), axis=0)
+    else:
+        made = jnp.einsum("wu,wn->un", jnp.asarray(weight), x)
+    return made + jnp.asarray(bias)[:, None]
 
 
 def ask_about_edits(ask: Ask, first: Array, parts: Array, added: Array, feature: Array) -> Array:
