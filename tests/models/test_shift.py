@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rocourse.models import Shift, TrainingRows, shift_rows
+from rocourse.models import Shift, TrainingRows, shift_rows, with_scores
+from rocourse.models._shift import noisy_scores
 from rocourse.schema import Categorical, Continuous, Rows, Schema, one_hot
 
 SCHEMA = Schema(
@@ -110,3 +111,46 @@ def test_ordered_categories_move_to_their_neighbours_only():
         drawn = moved(unordered, numbers)
         assert np.unique(drawn[:, 0]).tolist() == [10]
         assert np.unique(drawn[:, 1]).tolist() == [0, 1, 2, 3, 4]
+
+
+def softmax(scores):
+    shares = np.exp(scores - scores.max())
+    return shares / shares.sum()
+
+
+@pytest.mark.parametrize("scores", [(0.0, 1.5), (0.3, -1.0, 0.8)])
+def test_noise_given_labels_is_the_noise_that_labels_are_drawn_with(scores):
+    rng, n = np.random.default_rng(1), 40_000
+    scores = np.array(scores)
+    labels = rng.choice(len(scores), n, p=softmax(scores))
+    values = noisy_scores(np.tile(scores, (n, 1)), labels, rng)
+    assert (values.argmax(axis=1) == labels).all()
+    # Had scores been others, labels would be as frequent as a logistic regression says.
+    moves = np.array([0.7, -0.4, 0.2][: len(scores)])
+    moved = np.bincount((values + moves).argmax(axis=1), minlength=len(scores)) / n
+    np.testing.assert_allclose(moved, softmax(scores + moves), atol=4 * 0.5 / np.sqrt(n))
+
+
+def test_labels_drift_with_the_spread_of_scores_and_stay_without():
+    rows = random_rows(3000)
+    rng = np.random.default_rng(2)
+    lead = 8.0 * (rows.continuous[:, 0] - 0.5)
+    labels = (rng.random(3000) < 1 / (1 + np.exp(-lead))).astype(np.int32)
+    data = with_scores(TrainingRows(rows, labels, 2, SCHEMA))
+    np.testing.assert_allclose(data.scores[:, 1] - data.scores[:, 0], lead, atol=1.0)
+
+    def share_moved(drift, seed):
+        drawn = shift_rows(data, STILL(drift=drift), np.random.default_rng(seed))
+        return abs(drawn.labels.mean() - labels.mean())
+
+    # Without drift labels differ by which rows are drawn alone.
+    assert max(share_moved(0.0, seed) for seed in range(10)) < 0.04
+    near, far = (np.mean([share_moved(d, seed) for seed in range(30)]) for d in (0.2, 1.0))
+    assert near < 0.1 < far
+
+
+def test_a_class_without_rows_is_never_drifted_to():
+    rows, labels = random_rows(200), np.arange(200) % 2
+    data = with_scores(TrainingRows(rows, labels, 3, SCHEMA))
+    drawn = shift_rows(data, STILL(drift=2.0), np.random.default_rng(0))
+    assert set(np.unique(drawn.labels)) <= {0, 1}

@@ -113,30 +113,32 @@ def with_scores(data: TrainingRows) -> TrainingRows:
 
 
 def _drifted(data: TrainingRows, drift: float, rng: np.random.Generator) -> np.ndarray:
-    """Labels as they would be, had what speaks for each class moved.
-
-    A label is the class whose score, with noise of its own, is greatest (Gumbel's noise gives the
-    probabilities of a logistic regression). The noise is drawn so that today's labels come out;
-    then scores move, and the greatest is taken again.
-    """
-    labels = data.labels
+    """Labels as they would be, had what speaks for each class moved."""
     if not drift or data.scores is None:
-        return labels
-    scores, n = data.scores, len(labels)
+        return data.labels
+    scores = data.scores
     present = np.isfinite(scores)
     centred = np.where(present, scores - scores.max(axis=1, keepdims=True), 0.0)
     centred = centred - centred.mean(axis=1, keepdims=True)
     spread = drift * np.sqrt(2.0 * centred.var(axis=0).mean())
-    top = np.logaddexp.reduce(scores, axis=1) + rng.gumbel(size=n)
-    drawn = scores + rng.gumbel(size=scores.shape)
-    # Noise that leaves the label's own value, `top`, the greatest of all.
-    values = -np.logaddexp(-top[:, None], -drawn)
-    values[np.arange(n), labels] = top
-    direction = _directions(data, rng)
-    moves = [rng.normal() + direction() for _ in range(data.n_classes)]
-    moved = np.where(present, values + spread * np.column_stack(moves), -np.inf)
-    drifted: np.ndarray = moved.argmax(axis=1).astype(labels.dtype)
+    values, direction = noisy_scores(scores, data.labels, rng), _directions(data, rng)
+    moves = np.column_stack([rng.normal() + direction() for _ in range(data.n_classes)])
+    moved = values + np.where(present, spread * moves, 0.0)
+    drifted: np.ndarray = moved.argmax(axis=1).astype(data.labels.dtype)
     return drifted
+
+
+def noisy_scores(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Scores with noise for which each row's label is the greatest, `[n, classes]`.
+
+    A label is drawn as the greatest of scores with Gumbel's noise, which gives the probabilities
+    of a logistic regression. Here it is known, and the noise is drawn given it.
+    """
+    n = len(labels)
+    top = np.logaddexp.reduce(scores, axis=1) + rng.gumbel(size=n)
+    values: np.ndarray = -np.logaddexp(-top[:, None], -(scores + rng.gumbel(size=scores.shape)))
+    values[np.arange(n), labels] = top
+    return values
 
 
 def join_rows(data: TrainingRows, more: TrainingRows) -> TrainingRows:

@@ -103,3 +103,25 @@ def test_estimated_chances_are_what_witnesses_say():
     found = calibrated(trial, kept=0.9)
     told = np.interp([0.2, 0.5, 0.9], found.chances[1], found.shares[1])
     np.testing.assert_allclose(told, [0.1, 0.25, 0.45], atol=0.04)
+
+
+@pytest.mark.parametrize(("kept", "asked"), [(0.6, 0.8), (0.8, 0.9), (0.93, 0.95), (0.97, 0.97)])
+def test_of_made_up_shifts_more_is_asked(kept, asked):
+    rng = np.random.default_rng(3)
+    trial = simulated(rng, 400)
+    trials = run_trials(lambda target, level: trial, 2, 1000, made_up=True)
+    as_stated = run_trials(lambda target, level: trial, 2, 1000)
+    np.testing.assert_array_equal(
+        calibrate(trials, kept=kept).thresholds, calibrate(as_stated, kept=asked).thresholds
+    )
+
+
+def test_a_level_that_reaches_nobody_is_not_taken_for_one_that_reaches_few():
+    def trial(target, level):
+        # Only the highest level has a few that all keep.
+        kept = np.full(1000, 0.5)
+        if level == LEVELS[-1]:
+            kept[:12] = 1.0
+        return trial_of(np.where(kept == 1.0, 0.9, 0.1), kept)
+
+    assert calibrated(trial, kept=0.9).levels[1] == LEVELS[-1]
