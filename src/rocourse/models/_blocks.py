@@ -20,9 +20,9 @@ Run = Callable[..., tuple[Array, ...]]
 # Any number of rows runs in blocks of one of these sizes, the last one filled up: at most five
 # shapes are ever compiled for a model, and one for a call.
 _BLOCK_SIZES = (1, 32, 512, 4096, 16384)
-_MOST_FILLING = 2
 # What is computed at once. The hidden layers of so many rows stay in a core's own cache.
 _COLUMNS_AT_ONCE = 512
+_FEW_BLOCKS = 4
 
 
 def few_at_once(function: Callable[..., Any], *columns: Array) -> Any:
@@ -71,9 +71,9 @@ def in_blocks(bind: Callable[..., Run], *columns: np.ndarray) -> list[np.ndarray
 
 def _blocks(n: int) -> Iterator[tuple[int, int, int]]:
     size = next((size for size in _BLOCK_SIZES if size >= n), _BLOCK_SIZES[-1])
-    if size > max(_MOST_FILLING * n, _COLUMNS_AT_ONCE):
-        # A few smaller blocks are less work than one that is mostly filling.
-        size = max(smaller for smaller in _BLOCK_SIZES if smaller < size)
+    if _COLUMNS_AT_ONCE < n <= _FEW_BLOCKS * _COLUMNS_AT_ONCE:
+        # A few small blocks are less work than a large one that is mostly filling.
+        size = _COLUMNS_AT_ONCE
     for start in range(0, n, size):
         yield start, min(start + size, n), size
 

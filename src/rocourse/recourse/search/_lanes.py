@@ -94,13 +94,15 @@ def propose_in_lanes(run: Callable[[Size], Run], rows: Rows, *columns: np.ndarra
         *columns: What else is known of each, `[n]`.
     """
     n = len(rows)
+    if not n:
+        return rows
     size = FEW if n <= FEW.rows else MANY
     compiled = run(size)
     # As many calls as fill the cores evenly.
     cores = available_cores() if n > size.lanes else 1
     calls = -(-n // size.rows)
     calls = min(-(-calls // cores) * cores, n)
-    parts = np.array_split(np.arange(n), max(calls, 1))
+    parts = np.array_split(np.arange(n), calls)
 
     def proposals(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         filled = np.zeros(size.rows, int)
