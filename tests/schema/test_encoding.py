@@ -390,3 +390,17 @@ def test_a_million_rows_take_about_a_second():
     # Generous, for busy machines: a Python loop over the rows would take ten times as long.
     assert time.process_time() - start < 3
     assert len(rows) == n
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "values"),
+    [
+        (1234.5, 180_000.0, [170_000.0, 138_000.0, 20_000.5]),
+        (-3.0, 5.0, [0.0, -1.1, 0.3]),
+        (0.0, 1.0, [0.1, 0.7]),
+        (-1e9, 3e9, [0.0, 5e5, 1e6]),
+    ],
+)
+def test_numbers_of_few_digits_come_back_as_they_are(low, high, values):
+    schema = Schema([Continuous("x", low, high)])
+    assert schema.decode(schema.encode(pd.DataFrame({"x": values})))["x"].tolist() == values

@@ -128,6 +128,17 @@ def fractions(numbers: Numbers) -> Mask:
     return numbers != np.floor(numbers)
 
 
+def _steps_per_unit(feature: Continuous) -> float:
+    """A power of ten: how many steps a unit has that all float32 codes of the range tell apart.
+
+    0 where float64 could not hold such numbers.
+    """
+    digits = -math.ceil(math.log10(feature.span) - 24 * math.log10(2.0))
+    greatest = max(abs(feature.low), abs(feature.high))
+    # Beyond this, float64 no longer holds every whole number.
+    return 0.0 if digits + math.log10(max(greatest, feature.span)) > 15 else 10.0**digits
+
+
 class NumberRule:
     """The rule of a continuous feature.
 
@@ -149,9 +160,7 @@ class NumberRule:
         self._last = self._range[1] if most is None else min(self._range[1], most)
         self._negligible = NEGLIGIBLE_CHANGE * feature.span
         self._clip, self._where, self._round, self._is_whole, self._to_float32 = operations
-        zero = float(np.float32(-feature.low / feature.span))
-        # The ends of the range have codes of their own, and whole numbers are rounded anyway.
-        self._code_of_zero = zero if 0 < zero < 1 and not feature.integer else None
+        self._per_unit = _steps_per_unit(feature)
 
     def sound(self, numbers: Numbers) -> Mask:
         """Which numbers have no fault."""
@@ -195,14 +204,23 @@ class NumberRule:
         """
         shares = self._clip(codes, 0.0, 1.0)
         numbers = self._low + shares * self._span
-        # `low + span` may differ from `high` in the last digit.
-        numbers = self._where(shares == 1.0, self._high, numbers)
-        if self._code_of_zero is not None:
-            # Else rounding would be all that is left of it: 0 would come back as -1.8e-08.
-            numbers = self._where(shares == self._code_of_zero, 0.0, numbers)
         if self.whole:
             numbers = self._round(numbers)
+        elif self._per_unit:
+            # Of all numbers with this code the one with fewer digits, if there is one: 170000 would
+            # else come back as 169999.99. Zero is added so that no number is -0.0.
+            neat = self._neat(numbers) + 0.0
+            numbers = self._where(self.scale(neat) == shares, neat, numbers)
+        # The ends of the range have codes of their own.
+        numbers = self._where(shares == 0.0, self._low, numbers)
+        numbers = self._where(shares == 1.0, self._high, numbers)
         return self._clip(numbers, self._least, self._most)
+
+    def _neat(self, numbers: Numbers) -> Numbers:
+        if self._per_unit >= 1.0:
+            return self._round(numbers * self._per_unit) / self._per_unit
+        unit = 1.0 / self._per_unit
+        return self._round(numbers / unit) * unit
 
     def settle(self, raw: Numbers, here: Codes, proposed: Codes) -> Codes:
         """The proposed codes as they will be carried out, or those of the row itself.
