@@ -120,7 +120,6 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
     predicted = model.predict(rows)
     favourable = model.schema_.target.favourable
     refused = at_most(rows[predicted != favourable], _ASKED, seed)
-    judges = _all_judges(inputs, known, model.trainer_)
     record = {
         "protocol": inputs["protocol"],
         "seed": seed,
@@ -128,6 +127,14 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
         "accuracy": accuracy(test[data.target], predicted),
         "versions": versions(),
     }
+    if levels:
+        plain = _own(known, "plain", PlainTrainer())
+        record["plain_accuracy"] = accuracy(test[data.target], plain.predict(rows))
+        record["subset"] = inputs["subset"]
+    if refused.empty:
+        # A model that grants everybody something breaks no promise, and makes none.
+        return {**record, "levels": {}, "oracle": None, "samples": []}
+    judges = _all_judges(inputs, known, model.trainer_)
     accepted = X[y == favourable]
     reference = Plausibility.fit(data.schema, X, y)
 
@@ -145,17 +152,14 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
         return {**record, "levels": {"none": told(ask(model, refused))}}
     own = [judge for name, judge in judges.items() if name.startswith("own ")]
     foretold = ask(_oracle(data, X, y, model, own, seed), refused)
-    plain = _own(known, "plain", PlainTrainer())
     by_level = {level: ask(model.promising(level), refused) for level in levels}
     return {
         **record,
-        "plain_accuracy": accuracy(test[data.target], plain.predict(rows)),
         "levels": {
             f"{level:g}": {**told(asked), "beside_oracle": _beside(asked, foretold, own)}
             for level, asked in by_level.items()
         },
         "oracle": score_asked(foretold, judges).to_dict(),
-        "subset": inputs["subset"],
         "samples": _samples(by_level[SAMPLED_LEVEL], seed),
     }
 
