@@ -14,6 +14,7 @@ from rocourse.reports._promise_reading import (
     by_kind,
     coverage_of_reached,
     over_promises,
+    scores_at,
 )
 from rocourse.reports._promise_tables import promise_tables
 
@@ -101,13 +102,25 @@ def _by_table(variants: Variants, levels: Sequence[str]) -> Table:
         for level in levels:
             worths = [_worth(lines[dataset], level) for lines in alone.values()]
             cells = ((shown(w.kept), shown(w.coverage, 2), shown(w.cost, 2)) for w in worths)
-            rows.append((data_title(dataset), level, *(cell for each in cells for cell in each)))
+            refused = max(_refused(lines[dataset], level) for lines in alone.values())
+            rows.append(
+                (data_title(dataset), str(refused), level)
+                + tuple(cell for each in cells for cell in each)
+            )
     columns = grouped(
-        ("", ("data", "stated")),
+        ("", ("data", "refused", "stated")),
         *((variant, ("kept", "coverage", "cost")) for variant in variants),
     )
-    note = f"{PROTOCOLS['subset'].capitalize()}: models of each other group judge."
+    note = (
+        f"{PROTOCOLS['subset'].capitalize()}: models of each other group judge. Refused: who is "
+        "asked for; of few, a share says little."
+    )
     return Table("What was tried, table by table", columns, tuple(rows), note)
+
+
+def _refused(line: PromiseLine, level: str) -> int:
+    found = (scores_at(record, level) for record in line.records)
+    return sum(scores["refused"] for scores in found if scores is not None)
 
 
 def _worth(line: PromiseLine, level: str) -> _Worth:

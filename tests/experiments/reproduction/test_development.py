@@ -227,5 +227,5 @@ def test_variants_are_shown_by_the_mean_of_tables_and_the_worst_of_them():
     assert row[:7] == ("defaults", "another subset", "0.95", "0.800", "gsoep", "0.600", "2 of 3")
     assert row[7:] == ("0.67", "3.00", "2.00")
     assert [row[0] for row in by_table.rows] == ["chile", "gsoep", "oj"]
-    assert by_table.rows[1][2:] == ("0.600", "1.00", "4.00", "–", "–", "–")
+    assert by_table.rows[1][1:] == ("20", "0.95", "0.600", "1.00", "4.00", "–", "–", "–")
     assert others[0].title.startswith("Calibrated")
