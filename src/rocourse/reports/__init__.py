@@ -14,6 +14,7 @@ from rocourse.reports._comparison_tables import (
     search_table,
 )
 from rocourse.reports._curve_figure import curve_parts
+from rocourse.reports._development_tables import development_parts
 from rocourse.reports._flagship_tables import FlagshipLine, flagship_table
 from rocourse.reports._frontier_figures import Frontier, pareto_parts, size_parts
 from rocourse.reports._images import to_png, to_svg
@@ -57,6 +58,7 @@ __all__ = [
     "choice_tables",
     "comparison_table",
     "curve_parts",
+    "development_parts",
     "draw_audits",
     "draw_report",
     "flagship_table",

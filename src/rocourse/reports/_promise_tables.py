@@ -54,7 +54,6 @@ def promise_parts(
         levels: The shares that are stated.
         sampled: The one of them whose advice is shown.
     """
-    names = [f"{level:g}" for level in levels]
     picture = Picture(
         "table-promises",
         "Promises, stated and kept",
@@ -63,8 +62,15 @@ def promise_parts(
         note="Points and bars: mean and standard deviation over seeds. On the dotted line, what is "
         "stated is kept; the dashed ones are .02 and .05 below it.",
     )
+    return [picture, *promise_tables(lines, levels, sampled)]
+
+
+def promise_tables(
+    lines: Sequence[PromiseLine], levels: Sequence[float], sampled: float
+) -> list[Table]:
+    """As `promise_parts`, without the picture."""
+    names = [f"{level:g}" for level in levels]
     return [
-        picture,
         _calibration_table(lines, names),
         _cost_table(lines, names),
         sense_table(lines, names),

@@ -102,6 +102,7 @@ def test_our_own_comparisons_are_done_when_they_are_named():
         "table-promises",
         "table-judges",
         "table-flagship",
+        "table-development",
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from rocourse.experiments.reproduction import REGISTRY, SCALES, Job
@@ -74,6 +75,30 @@ def test_methods_that_promise_nothing_have_one_level_and_no_oracle():
     assert "oracle" not in found and "samples" not in found
     kinds = ("own", "network", "boosting", "logistic")
     assert set(found["levels"]["none"]["kept"]) == {f"{kind} D2" for kind in kinds}
+
+
+class GrantsAll:
+    """A model that accepts everybody."""
+
+    def __init__(self, schema, **options):
+        self.schema_ = schema
+
+    def fit(self, X, y, groups=None):
+        return self
+
+    def predict(self, rows):
+        return np.full(len(rows), self.schema_.target.favourable)
+
+
+def test_a_model_that_refuses_nobody_has_a_record_without_levels(monkeypatch):
+    monkeypatch.setattr(work, "METHODS", {"rocourse": GrantsAll})
+    monkeypatch.setattr(work, "VanillaCF", GrantsAll)
+    record = work.judge_promises(inputs("subset"))
+    assert (record["asked"], record["levels"]) == (0, {})
+    line = PromiseLine("subset", "student", [json.loads(json.dumps(record))])
+    (row, *_), (cost, *_) = shown(line, "Calibrated"), shown(line, "Cheap")
+    assert row["kept: of all promises"] == row["met"] == "–"
+    assert cost["kept: reached"] == "no" and cost["kept: at stated"] == "–"
 
 
 def test_methods_on_the_same_rows_have_the_same_common_judges():

@@ -21,6 +21,13 @@ from rocourse.evaluation import (
     split,
 )
 from rocourse.experiments._tuning import versions
+from rocourse.experiments.reproduction._development_tables import (
+    GOOD,
+    TABLES,
+    TARGET,
+    DevelopmentTable,
+    read_table,
+)
 from rocourse.experiments.reproduction._jobs import as_parameters
 from rocourse.experiments.reproduction._rows import at_most
 from rocourse.models import PlainTrainer, Trainer
@@ -34,7 +41,6 @@ SAMPLED_LEVEL = 0.95
 _ASKED = 300
 # Of each job; a data set has five jobs or more.
 _SAMPLES = 4
-_GOOD = "good"
 # Methods that are compared on the same rows have these judges in common.
 _JUDGES_AT_HAND = 8
 
@@ -114,7 +120,6 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
     predicted = model.predict(rows)
     favourable = model.schema_.target.favourable
     refused = at_most(rows[predicted != favourable], _ASKED, seed)
-    judges = _all_judges(inputs, known, model.trainer_)
     record = {
         "protocol": inputs["protocol"],
         "seed": seed,
@@ -122,6 +127,14 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
         "accuracy": accuracy(test[data.target], predicted),
         "versions": versions(),
     }
+    if levels:
+        plain = _own(known, "plain", PlainTrainer())
+        record["plain_accuracy"] = accuracy(test[data.target], plain.predict(rows))
+        record["subset"] = inputs["subset"]
+    if refused.empty:
+        # A model that grants everybody something breaks no promise, and makes none.
+        return {**record, "levels": {}, "oracle": None, "samples": []}
+    judges = _all_judges(inputs, known, model.trainer_)
     accepted = X[y == favourable]
     reference = Plausibility.fit(data.schema, X, y)
 
@@ -139,17 +152,14 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
         return {**record, "levels": {"none": told(ask(model, refused))}}
     own = [judge for name, judge in judges.items() if name.startswith("own ")]
     foretold = ask(_oracle(data, X, y, model, own, seed), refused)
-    plain = _own(known, "plain", PlainTrainer())
     by_level = {level: ask(model.promising(level), refused) for level in levels}
     return {
         **record,
-        "plain_accuracy": accuracy(test[data.target], plain.predict(rows)),
         "levels": {
             f"{level:g}": {**told(asked), "beside_oracle": _beside(asked, foretold, own)}
             for level, asked in by_level.items()
         },
         "oracle": score_asked(foretold, judges).to_dict(),
-        "subset": inputs["subset"],
         "samples": _samples(by_level[SAMPLED_LEVEL], seed),
     }
 
@@ -245,16 +255,20 @@ def _samples(asked: Asked, seed: int) -> list[dict[str, Any]]:
 @lru_cache(maxsize=2)
 def _load(name: str) -> _Data:
     if name in LOCAL:
-        known = LOCAL[name]
-        subsets = load_local(name, known.subsets)
-        union = pd.concat(subsets.values(), ignore_index=True)
-        schema = Schema.infer(
-            union,
-            target="y",
-            favourable=_GOOD,
-            immutable=known.immutable,
-            increase_only=known.increase_only,
-        )
-        return _Data(schema, "y", subsets)
+        return _inferred(LOCAL[name], load_local(name, LOCAL[name].subsets))
+    if name in TABLES:
+        return _inferred(TABLES[name], read_table(name))
     dataset = load(name)
     return _Data(dataset.actionable_schema, dataset.target, dataset.subsets)
+
+
+def _inferred(known: LocalTables | DevelopmentTable, subsets: Mapping[str, pd.DataFrame]) -> _Data:
+    """Tables of which nothing is known but what may change."""
+    schema = Schema.infer(
+        pd.concat(subsets.values(), ignore_index=True),
+        target=TARGET,
+        favourable=GOOD,
+        immutable=known.immutable,
+        increase_only=known.increase_only,
+    )
+    return _Data(schema, TARGET, subsets)

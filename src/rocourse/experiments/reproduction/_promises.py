@@ -6,7 +6,8 @@ to their refused; the model retrained with the last one judges. `subset`: a mode
 without a look at any other, promises; models of each other subset judge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rocourse.datasets import list_datasets
 from rocourse.experiments.reproduction._jobs import Job
@@ -68,9 +69,9 @@ def _alone(
 ) -> list[Job]:
     """A method on each subset by itself, judged by models of the others."""
     return [
-        _job("subset", dataset, (name,), others, seed, method, rows)
+        promise_job("subset", dataset, (name,), others, seed, method, rows)
         for seed in range(seeds)
-        for name, others in _each(subsets)
+        for name, others in each_and_others(subsets)
     ]
 
 
@@ -82,7 +83,7 @@ def _lines(scale: Scale) -> list[tuple[tuple[str, str], list[Job]]]:
         (
             ("rolling", "loan"),
             [
-                _job(
+                promise_job(
                     "rolling",
                     "loan",
                     years[: place + 1],
@@ -98,9 +99,9 @@ def _lines(scale: Scale) -> list[tuple[tuple[str, str], list[Job]]]:
     ]
     for dataset, known in LOCAL.items():
         jobs = [
-            _job("groups", dataset, others, (name,), seed, "rocourse", None)
+            promise_job("groups", dataset, others, (name,), seed, "rocourse", None)
             for seed in range(seeds)
-            for name, others in _each(known.subsets)
+            for name, others in each_and_others(known.subsets)
         ]
         lines.append((("groups", dataset), jobs))
     for dataset, subsets, rows, count in _singles(scale):
@@ -120,11 +121,12 @@ def _singles(scale: Scale) -> list[tuple[str, tuple[str, ...], int | None, int]]
     ]
 
 
-def _each(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+def each_and_others(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each name with all the others."""
     return [(name, tuple(other for other in names if other != name)) for name in names]
 
 
-def _job(
+def promise_job(
     protocol: str,
     dataset: str,
     known: Sequence[str],
@@ -132,7 +134,24 @@ def _job(
     seed: int,
     method: str,
     rows: int | None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    levels: Sequence[float] | None = None,
 ) -> Job:
+    """A job about promises.
+
+    Args:
+        protocol: One of those above.
+        dataset: A name that the work knows how to load.
+        known: The subsets that the promising model learns from.
+        new: Those that the judges learn from.
+        seed: Of draws and fits.
+        method: Who promises.
+        rows: The most rows of each subset.
+        options: What differs from the method's defaults.
+        levels: The shares to state, if not those that the protocol is shown with.
+    """
+    shown = () if method != "rocourse" else FRONTIER if protocol == "subset" else LEVELS
     inputs = {
         "protocol": protocol,
         "dataset": dataset,
@@ -141,7 +160,7 @@ def _job(
         "new": tuple(new),
         "seed": seed,
         "method": method,
-        "options": {},
-        "levels": () if method != "rocourse" else FRONTIER if protocol == "subset" else LEVELS,
+        "options": options or {},
+        "levels": shown if levels is None else levels,
     }
     return Job("promises", inputs if rows is None else {**inputs, "rows": rows})

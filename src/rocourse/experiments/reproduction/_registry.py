@@ -14,6 +14,11 @@ from rocourse.experiments.reproduction._attack_figures import (
 )
 from rocourse.experiments.reproduction._candidates import choice_jobs
 from rocourse.experiments.reproduction._comparisons import method_cells, tuning_jobs
+from rocourse.experiments.reproduction._development import (
+    development_jobs,
+    development_note,
+    show_development,
+)
 from rocourse.experiments.reproduction._figures import (
     CONSTANT,
     EPSILONS,
@@ -207,6 +212,14 @@ _ENTRIES = (
         flagship_note,
         ours=True,
         beside=beside_flagship_jobs,
+    ),
+    Entry(
+        "table-development",
+        "Defaults of RoCourse on the tables that they were chosen on",
+        development_jobs,
+        show_development,
+        development_note,
+        ours=True,
     ),
     Entry("table-choices", "Settings of RoCoursePanel", choice_jobs, show_choices, ours=True),
 )

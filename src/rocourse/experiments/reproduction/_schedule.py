@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rocourse.datasets import data_path, list_datasets
-from rocourse.errors import DataError
+from rocourse.errors import DataError, DependencyError
 from rocourse.experiments._pool import open_pool
+from rocourse.experiments.reproduction._development_tables import TABLES, import_tables
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._store import Store
 from rocourse.experiments.reproduction._work import attempt
@@ -117,10 +118,13 @@ def _absent_data(jobs: Iterable[Job]) -> dict[str, str]:
     """Why data sets that jobs need cannot be read, by data set; none of those that can."""
     downloaded = {info.name for info in list_datasets() if info.kind == "download"}
     absent = {}
-    for name in sorted({str(job.inputs["dataset"]) for job in jobs} & downloaded):
+    for name in sorted({str(job.inputs["dataset"]) for job in jobs} & (downloaded | TABLES.keys())):
         try:
-            data_path(name)
-        except DataError as error:
+            if name in downloaded:
+                data_path(name)
+            else:
+                import_tables()
+        except (DataError, DependencyError) as error:
             absent[name] = str(error)
     return absent
 
