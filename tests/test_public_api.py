@@ -334,6 +334,7 @@ PUBLIC = {
         "sharpened",
         "shift_rows",
         "train_witnesses",
+        "with_scores",
     },
     "rocourse.models.adapters": {
         "AdaptedModel",
