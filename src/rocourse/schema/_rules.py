@@ -135,8 +135,9 @@ def _steps_per_unit(feature: Continuous) -> float:
     """
     digits = -math.ceil(math.log10(feature.span) - 24 * math.log10(2.0))
     greatest = max(abs(feature.low), abs(feature.high))
-    # Beyond this, float64 no longer holds every whole number.
-    return 0.0 if digits + math.log10(max(greatest, feature.span)) > 15 else 10.0**digits
+    # Beyond the first, float64 no longer holds every whole number, beyond the second no number.
+    beyond = digits + math.log10(max(greatest, feature.span)) > 15 or abs(digits) > 300
+    return 0.0 if beyond else 10.0**digits
 
 
 class NumberRule:
@@ -199,21 +200,27 @@ class NumberRule:
     def unscale(self, codes: Codes) -> Numbers:
         """The numbers of codes: inside range and bounds exactly, and whole if that is asked for.
 
-        Rounding to float32 could carry a number over a limit, so the limits are applied here, in
-        raw units.
+        Of all numbers with a code the one with fewer digits, if there is one: 170000 would else
+        come back as 169999.99.
         """
+        numbers = self._unscale(codes)
+        if self.whole or not self._per_unit:
+            return numbers
+        # Zero is added so that no number is -0.0.
+        neat = self._clip(self._neat(numbers) + 0.0, self._least, self._most)
+        # The ends of the range have codes of their own.
+        between = (codes > 0.0) & (codes < 1.0)
+        return self._where(between & (self.scale(neat) == codes), neat, numbers)
+
+    def _unscale(self, codes: Codes) -> Numbers:
+        # Rounding to float32 could carry a number over a limit, so the limits are applied here, in
+        # raw units.
         shares = self._clip(codes, 0.0, 1.0)
         numbers = self._low + shares * self._span
+        # `low + span` may differ from `high` in the last digit.
+        numbers = self._where(shares == 1.0, self._high, numbers)
         if self.whole:
             numbers = self._round(numbers)
-        elif self._per_unit:
-            # Of all numbers with this code the one with fewer digits, if there is one: 170000 would
-            # else come back as 169999.99. Zero is added so that no number is -0.0.
-            neat = self._neat(numbers) + 0.0
-            numbers = self._where(self.scale(neat) == shares, neat, numbers)
-        # The ends of the range have codes of their own.
-        numbers = self._where(shares == 0.0, self._low, numbers)
-        numbers = self._where(shares == 1.0, self._high, numbers)
         return self._clip(numbers, self._least, self._most)
 
     def _neat(self, numbers: Numbers) -> Numbers:
@@ -240,8 +247,9 @@ class NumberRule:
         # units may land beside the fixed point. In practice the second one never moves; a code that
         # still would is given up below.
         for _ in range(2):
-            codes = self.scale(self.unscale(codes))
-        values = self.unscale(codes)
+            codes = self.scale(self._unscale(codes))
+        # As many digits as there are: what a person is told differs by less than is noticed.
+        values = self._unscale(codes)
         unstable = self.scale(values) != codes
         # Measured from the end of the range if the original lies beyond it: the model saw the end,
         # and a code next to it looks free of charge although it stands for a leap.
