@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from rocourse.models.training import TrainingRows
 from rocourse.options import Options, number, option, share
@@ -102,6 +101,9 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
 
 def with_scores(data: TrainingRows) -> TrainingRows:
     """The rows with scores of their classes, as a logistic regression has them."""
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from sklearn.linear_model import LogisticRegression
+
     x = one_hot(data.rows, data.schema.layout)
     fitted = LogisticRegression(max_iter=_LOGISTIC_STEPS).fit(x, data.labels)
     scores = np.full((len(x), data.n_classes), -np.inf)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import equinox as eqx
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from rocourse.networks import Predictor
@@ -24,6 +23,9 @@ def sharpness(scores: np.ndarray, labels: np.ndarray) -> float:
     """
     if len(labels) < _LEAST_ROWS:
         return 1.0
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from scipy.optimize import minimize_scalar
+
     rows = np.arange(len(labels))
 
     def loss(logarithm: float) -> float:

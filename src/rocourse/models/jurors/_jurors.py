@@ -5,7 +5,6 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from rocourse.models._cut_off import move_networks
@@ -181,6 +180,9 @@ def _one_shifted(
 
 
 def _train_lines(x: list[np.ndarray], labels: list[np.ndarray], n_classes: int) -> Lines:
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from sklearn.linear_model import LogisticRegression
+
     weights, biases = [], []
     for rows, classes in zip(x, labels, strict=True):
         fitted = LogisticRegression(max_iter=_LOGISTIC_STEPS).fit(rows, classes)

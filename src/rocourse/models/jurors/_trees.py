@@ -1,14 +1,16 @@
 """Boosted trees as arrays: trained by scikit-learn, asked by compiled code."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from rocourse.models.jurors._networks import Numbers
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 _ROUNDS = 40
 _LEARNING_RATE = 0.15
@@ -45,6 +47,9 @@ def train_trees(
     x: list[np.ndarray], labels: list[np.ndarray], n_classes: int, *, seed: int
 ) -> Trees:
     """An ensemble for each set of rows; arguments as of `train_networks`."""
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     parts = []
     for i, (rows, classes) in enumerate(zip(x, labels, strict=True)):
         boosting = HistGradientBoostingClassifier(
@@ -142,7 +147,7 @@ def leaf_logits(trees: FlatTrees, left: Array) -> Array:
     return sums.reshape(*left.shape[:-1], *trees.baseline.shape) + trees.baseline
 
 
-def _arrays(boosting: HistGradientBoostingClassifier, n_classes: int) -> tuple[np.ndarray, ...]:
+def _arrays(boosting: "HistGradientBoostingClassifier", n_classes: int) -> tuple[np.ndarray, ...]:
     """The nodes of a fitted ensemble, padded to one number of nodes.
 
     scikit-learn has no public view of them; a test compares every answer with `predict_proba`.

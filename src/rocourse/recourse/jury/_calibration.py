@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.isotonic import IsotonicRegression
 
 # Standard deviations that may be asked for.
 LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -123,6 +122,9 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
         trials: What came of searches at all levels.
         kept: The share of promises to be kept.
     """
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from sklearn.isotonic import IsotonicRegression
+
     n_classes, witnesses = len(trials.rows), int(trials.witnesses[0])
     if trials.made_up[0]:
         kept = _with_reserve(kept)
