@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from _cores import limit_cores
 
-from rocourse import RoCourseNet, datasets
+from rocourse import datasets
+from rocourse.estimators import METHODS
 from rocourse.ledger import Ledger
 
 TARGET_RATE, TARGET_P99_MS = 500.0, 50.0
@@ -54,6 +55,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=600.0, help="requests due a second (600)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a round (5)")
     parser.add_argument("--rounds", type=int, default=6, help="how many rounds (6)")
+    parser.add_argument("--method", default="rocourse", help="whose model is served (rocourse)")
     parser.add_argument("--cores", type=int, default=2, help="cores of service and sender (2)")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     return parser.parse_args()
@@ -61,7 +63,7 @@ def parse_options() -> argparse.Namespace:
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Runs a service, sends it requests, and looks into its ledger."""
-    bodies = make_model(folder / "model")
+    bodies = make_model(folder / "model", options.method)
     ledger = folder / "ledger.db"
     # Nobody limits the sender: that is not what is measured.
     command = [sys.executable, "-m", "rocourse.cli", "serve", str(folder / "model")]
@@ -106,12 +108,13 @@ def one_round(
     }
 
 
-def make_model(path: Path) -> list[bytes]:
+def make_model(path: Path, method: str) -> list[bytes]:
     """Trains and stores a model; gives request bodies of rows that it refuses."""
     data = datasets.load("german_credit", seed=0)
     frame = next(iter(data.subsets.values()))
     rows = frame.drop(columns=data.target)
-    model = RoCourseNet(schema=data.schema, random_state=0, witnesses=8)
+    witnesses = 0 if method == "rocourse" else 8
+    model = METHODS[method](schema=data.actionable_schema, random_state=0, witnesses=witnesses)
     model.fit(rows, frame[data.target]).save(path)
     recourse = model.recourse(rows, desired=1)
     refused = rows[recourse.status == "found"]

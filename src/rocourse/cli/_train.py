@@ -166,7 +166,16 @@ def train(
         "metrics": next((r for r in model.history_ if r["epoch"] == model.best_epoch_), {}),
     }
     output.emit(result)
-    output.show(_table(result), f"Model written to {out}")
+    notes = [f"Model written to {out}"]
+    if pledge is not None and groups is None:
+        notes.insert(0, _MADE_UP)
+    output.show(_table(result), *notes)
+
+
+_MADE_UP = (
+    "Promises are held to made-up shifts; the next model may move in a way of its own. If rows are "
+    "of several years, branches or batches, say so with --period."
+)
 
 
 def _explained(path: Path, schema_file: Path | None) -> "RecourseClassifier":
