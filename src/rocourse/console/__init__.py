@@ -4,9 +4,9 @@ What `--help` needs is imported at once; other names are imported on first use, 
 pandas.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rocourse._lazy import lazy_names
 from rocourse.console import options
 from rocourse.console._extras import needing_service
 from rocourse.console._failures import INTERRUPTED, Commands
@@ -65,11 +65,4 @@ _HOMES = {
     "target_of": "_classes",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # Found once, a name is an ordinary global: this function is not asked again.
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -4,8 +4,9 @@ Names are imported on first use: a process that does tasks of the pool imports w
 and no demo, no figures and no JAX besides.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from rocourse._lazy import lazy_names
 
 if TYPE_CHECKING:
     from rocourse.experiments._demo import publish_demo, render_demo, run_demo
@@ -40,11 +41,4 @@ _HOMES = {
     "write_tuning": "_tuning",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # Found once, a name is an ordinary global: this function is not asked again.
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOMES)
