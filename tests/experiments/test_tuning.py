@@ -160,7 +160,7 @@ def test_tuning_a_panel_trains_its_steady_committee(applicants, schema, monkeypa
 
 def test_tuning_varies_what_a_jury_goes_by_and_no_blur_that_it_has_not(applicants, schema):
     space = tuning_space(METHODS["rocourse"])
-    assert {"proposer__kept", "proposer__shift__concept_tilt"} <= space.keys()
+    assert {"proposer__kept", "proposer__shift__drift"} <= space.keys()
     assert not [name for name in space if name.startswith("trainer")]
     assert "trainer__blur__flip" in tuning_space(RoCoursePanel)
     fixed = {name: value for name, value in FIXED.items() if name.startswith("trainer")}

@@ -296,8 +296,8 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that each row is given: the most probable one, or as the cut-off has it."""
-        labels: np.ndarray = self.classes_[verdicts(self.predict_proba(X), self.cut_off_)]
-        return labels
+        shares = self.predict_proba(X)
+        return self.classes_[verdicts(shares, self.cut_off_)]  # type: ignore[no-any-return]
 
     def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
         """Says what each row must change to be given the desired class.
