@@ -5,11 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from rocourse.models._logistic import fit_logistic
 from rocourse.models.training import TrainingRows
 from rocourse.options import Options, number, option, share
 from rocourse.schema import Rows, Schema, one_hot
-
-_LOGISTIC_STEPS = 300
 
 
 class Shift(Options):
@@ -101,11 +100,8 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
 
 def with_scores(data: TrainingRows) -> TrainingRows:
     """The rows with scores of their classes, as a logistic regression has them."""
-    # Imported by what fits alone: a stored model is loaded and asked without it.
-    from sklearn.linear_model import LogisticRegression
-
     x = one_hot(data.rows, data.schema.layout)
-    fitted = LogisticRegression(max_iter=_LOGISTIC_STEPS).fit(x, data.labels)
+    fitted = fit_logistic(x, data.labels)
     scores = np.full((len(x), data.n_classes), -np.inf)
     # Of two classes, the score is the second one's lead.
     told = fitted.decision_function(x).reshape(len(x), -1)

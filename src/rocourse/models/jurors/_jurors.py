@@ -8,6 +8,7 @@ from jax import Array
 from threadpoolctl import threadpool_limits
 
 from rocourse.models._cut_off import move_networks
+from rocourse.models._logistic import fit_logistic
 from rocourse.models._shift import Shift, join_rows, shift_rows, some_rows
 from rocourse.models.jurors._networks import Networks, Numbers, network_scores, train_networks
 from rocourse.models.jurors._trees import Trees, train_trees, tree_scores
@@ -17,7 +18,6 @@ from rocourse.schema import CutOff, one_hot
 
 # More rows than this make a juror dearer, and hardly another one.
 _MOST_ROWS = 5000
-_LOGISTIC_STEPS = 300
 # A shift may leave a class with fewer rows than can be learned from; it is drawn again then.
 _LEAST_CLASS_ROWS = 5
 _MOST_DRAWS = 20
@@ -180,12 +180,9 @@ def _one_shifted(
 
 
 def _train_lines(x: list[np.ndarray], labels: list[np.ndarray], n_classes: int) -> Lines:
-    # Imported by what fits alone: a stored model is loaded and asked without it.
-    from sklearn.linear_model import LogisticRegression
-
     weights, biases = [], []
     for rows, classes in zip(x, labels, strict=True):
-        fitted = LogisticRegression(max_iter=_LOGISTIC_STEPS).fit(rows, classes)
+        fitted = fit_logistic(rows, classes)
         weight, bias = fitted.coef_, fitted.intercept_
         if n_classes == 2:
             weight = np.concatenate([np.zeros_like(weight), weight])
