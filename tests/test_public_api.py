@@ -289,6 +289,7 @@ PUBLIC = {
     "rocourse.estimators": {
         "CFModel",
         "CounterNet",
+        "OneVerdictWarning",
         "METHODS",
         "PRESETS",
         "Preset",

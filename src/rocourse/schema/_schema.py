@@ -105,11 +105,12 @@ class Schema:
                 no limit.
             integer: Columns of whole numbers stored as floats.
             units: Words that follow the values in texts, by feature.
-            favourable: The class an applicant wants; the last one in sorted order unless stated.
+            favourable: The class an applicant wants. It is not guessed: only of 0 and 1, or flags,
+                it is 1 by itself, if the target's name does not say that this is bad.
 
         Raises:
-            SchemaError: An option names no column, a column is constant, or the options contradict
-                the rows.
+            SchemaError: An option names no column, a column is constant, the options contradict the
+                rows, or nobody has said which class is favourable.
             DataError: The rows have missing or infinite values, values outside their bounds, or
                 there are none.
         """
