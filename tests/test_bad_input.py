@@ -394,6 +394,7 @@ def test_interrupted_training_leaves_nothing(folder):
             "good.csv",
             "--target=loan",
             "--favourable=granted",
+            "--immutable=age",
             "--out=new",
         ]
         + [*TINY_OPTIONS, "--set=trainer.epochs=1000000"],
