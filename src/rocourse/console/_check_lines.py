@@ -27,10 +27,10 @@ def check_lines(look: TableLook, *, name: str) -> list[RenderableType]:
     if not check.findings:
         return [title, *fixed, "Nothing was found."]
     # No lines and no column of names, which sentences have: so they keep room in a narrow terminal.
-    table = Table.grid(padding=(0, 2, 1, 0))
+    table = Table.grid(padding=(0, 2, 0, 0))
     for finding in check.findings:
         style = _STYLES[finding.severity]
         table.add_row(f"[{style}]{finding.severity}[/]", finding.kind, escape(finding.sentence))
     fixes = [option(name, columns) for name, columns in check.fixes.items() if columns]
     hint = [f"--fix safe takes what is safe: {' '.join(fixes)}"] if fixes else []
-    return [title, *fixed, "", table, *hint]
+    return [title, *fixed, "", table, "", *hint]

@@ -96,7 +96,7 @@ def traits_of(column: "Column") -> Traits:
 
 def stands_for_gap(text: str) -> bool:
     """Whether a text says that there is no value."""
-    return text.casefold().replace(" ", "_") in _GAP_WORDS
+    return len(text) < 16 and text.casefold().replace(" ", "_") in _GAP_WORDS
 
 
 _NONE = WrittenNumbers(False, [], False)
