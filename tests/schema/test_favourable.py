@@ -14,7 +14,7 @@ BAD = (
 ).split()
 GOOD = (
     "y target approved GoodCustomer paid Approve G3 loan badge latency faith lossless survived "
-    "not_default no_fraud kein_ausfall bewilligt zurückgezahlt income"
+    "not_default no_fraud low_risk kein_ausfall bewilligt zurückgezahlt income"
 ).split()
 
 

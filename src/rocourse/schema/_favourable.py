@@ -26,7 +26,7 @@ _BAD_PARTS = (
     "durchgefallen|rückst|rueckst|unbezahlt|säumig|saeumig|ungünstig|nichtbestanden"
 )
 _BAD = re.compile(f"^(?:{_BAD_BEGINNINGS})|{_BAD_PARTS}")
-_NOT = frozenset("no not non never kein keine nicht ohne".split())
+_NOT = frozenset("no not non never low kein keine nicht ohne niedriges geringes".split())
 # Classes that say no more than whether the target's name is true of a row.
 _YES = frozenset("1 1.0 true yes y ja j".split())
 _NO = frozenset("0 0.0 false no n nein".split())

@@ -230,6 +230,7 @@ def test_what_the_user_has_said_is_settled():
     assert [f.columns for f in heard.of("error")] == [("sex",)]
     assert [f.columns for f in heard.of("warning")] == [("sex",)]
     assert settled(check, constrained=["age", "sex"]).of("warning") == ()
+    assert settled(check, handled=["protected"]).of("warning") == ()
 
 
 def test_what_cannot_be_looked_at_is_refused():

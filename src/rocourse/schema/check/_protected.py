@@ -8,7 +8,7 @@ from rocourse.schema.check._record import Finding, option
 _WORDS = frozenset(
     "age sex gender race racial ethnicity ethnic nationality citizenship citizen religion "
     "religious marital married divorced widowed disability disabled handicap pregnant "
-    "pregnancy dob birth birthday birthdate born foreign foreigner immigrant caste tribe "
+    "pregnancy dob birth birthday birthdate born foreign foreigner native immigrant caste tribe "
     "veteran afam orientation alter geschlecht rasse ethnie herkunft nationalität "
     "nationalitaet staatsangehörigkeit staatsangehoerigkeit staatsbürgerschaft konfession "
     "familienstand zivilstand verheiratet ledig geschieden verwitwet behinderung schwanger "

@@ -11,7 +11,11 @@ _ABOUT_CHANGES = frozenset({"protected", "date"})
 
 
 def settled(
-    check: TableCheck, *, decided: Collection[str] = (), constrained: Collection[str] = ()
+    check: TableCheck,
+    *,
+    decided: Collection[str] = (),
+    constrained: Collection[str] = (),
+    handled: Collection[str] = (),
 ) -> TableCheck:
     """A check without what has been settled already.
 
@@ -19,8 +23,10 @@ def settled(
         check: What was found.
         decided: Columns of which it has been said what they are: none of them stops training.
         constrained: Columns of which it has been said what advice may do to them.
+        handled: Kinds of findings of which it has been said what is to be done.
     """
-    left = (_left(finding, set(decided), set(constrained)) for finding in check.findings)
+    heard = (finding for finding in check.findings if finding.kind not in handled)
+    left = (_left(finding, set(decided), set(constrained)) for finding in heard)
     return replace(check, findings=tuple(finding for finding in left if finding is not None))
 
 
