@@ -109,7 +109,10 @@ def test_many_classes_ask_for_the_favourable_one(files):
 
 def test_categories_that_look_like_numbers_or_gaps_stay_text(tmp_path):
     frame = make_applicants().replace({"job": {"full": "1", "none": "None", "part": "2"}})
-    save(untrained_model(schema=Schema.infer(frame, target=TARGET)), tmp_path / "model")
+    save(
+        untrained_model(schema=Schema.infer(frame, target=TARGET, favourable="granted")),
+        tmp_path / "model",
+    )
     frame.to_csv(tmp_path / "a.csv", index=False)
     succeed("recourse", tmp_path / "model", tmp_path / "a.csv", "--out", tmp_path / "r.csv")
     advice = pd.read_csv(tmp_path / "r.csv", dtype={"job": "str"}, keep_default_na=False)

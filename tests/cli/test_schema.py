@@ -8,7 +8,16 @@ from tests.command_line import refused, succeed
 
 from rocourse.schema import Schema
 
-CONSTRAINED = ("--target", "loan", "--immutable", "region", "--increase-only", "age")
+CONSTRAINED = (
+    "--target",
+    "loan",
+    "--favourable",
+    "granted",
+    "--immutable",
+    "region",
+    "--increase-only",
+    "age",
+)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])

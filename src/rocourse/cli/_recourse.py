@@ -92,5 +92,5 @@ def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path:
             )
         return None
     if desired is None:
-        return target.favourable
+        return target.wanted()
     return parse_class(desired, target.classes, option="--desired")

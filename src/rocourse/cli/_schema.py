@@ -33,6 +33,7 @@ def infer(
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
     ] = None,
     drop: options.Drop = None,
+    fix: options.Fix = None,
     *,
     columns: "ColumnOptions",
     force: options.Force = False,
@@ -41,12 +42,18 @@ def infer(
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
+    from rocourse.console import look_over
     from rocourse.tables import read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    schema = columns.infer(read_rows(data, schema=None, drop=drop), target)
+    rows = read_rows(data, schema=None, drop=drop)
+    look = look_over(data, rows, target, columns, fix=fix is not None)
+    look.require_no_errors()
+    schema = look.columns.infer(rows.drop(columns=look.added), target)
+    for line in look.lines():
+        output.warn(line)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
     output.emit(schema.to_dict())

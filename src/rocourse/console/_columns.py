@@ -28,10 +28,6 @@ class ColumnOptions:
 
     def infer(self, frame: pd.DataFrame, target: str | None) -> Schema:
         """A schema read off the rows."""
-        favourable: Any = self.favourable
-        if favourable is not None and target in frame.columns:
-            classes = frame[target].dropna().unique().tolist()
-            favourable = parse_class(favourable, classes, option="--favourable")
         columns = list(frame.columns)
         return Schema.infer(
             frame,
@@ -42,8 +38,15 @@ class ColumnOptions:
             increase_only=split_names(self.increase_only, columns),
             decrease_only=split_names(self.decrease_only, columns),
             bounds=self._bounds(),
-            favourable=favourable,
+            favourable=self.favourable_class(frame, target),
         )
+
+    def favourable_class(self, frame: pd.DataFrame, target: str | None) -> Any:
+        """The class that people want, as the rows have it; None: nobody has said so."""
+        if self.favourable is None or target not in frame.columns:
+            return self.favourable
+        classes = frame[target].dropna().unique().tolist()
+        return parse_class(self.favourable, classes, option="--favourable")
 
     def apply(self, schema: Schema) -> Schema:
         """A schema from a file, with the constraints added."""

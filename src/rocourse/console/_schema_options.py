@@ -67,6 +67,6 @@ _OPTIONS = [
         "favourable",
         str | None,
         "CLASS",
-        "The class that people want; by default the last one in sorted order.",
+        "The class that people want. Never guessed; 1 of 0 and 1, unless the target sounds bad.",
     ),
 ]

@@ -39,7 +39,7 @@ class Promising:
         """
         check_is_fitted(self)
         assert self.schema_.target is not None
-        wanted = self.schema_.target.favourable if desired is None else desired
+        wanted = self.schema_.target.wanted() if desired is None else desired
         (target,) = self._advisor.targets(wanted, np.zeros(1, int)).tolist()
         return self.proposer_.pledge(self.state_, target)
 

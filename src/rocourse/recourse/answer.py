@@ -270,7 +270,7 @@ class Advisor:
             if len(self.classes) == 2:
                 return 1 - predicted
             assert self.context.schema.target is not None
-            desired = self.context.schema.target.favourable
+            desired = self.context.schema.target.wanted()
         wanted = np.broadcast_to(np.asarray(desired), predicted.shape)
         known = list(self.classes)
         unknown = [label for label in np.unique(wanted) if label not in known]
@@ -291,7 +291,7 @@ class Advisor:
             return _OTHER_OF_TWO
         if desired is None:
             assert self.context.schema.target is not None
-            desired = self.context.schema.target.favourable
+            desired = self.context.schema.target.wanted()
         try:
             return self._positions.get(desired)
         except TypeError:

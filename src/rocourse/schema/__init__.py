@@ -17,6 +17,7 @@ from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
+from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
     "EncodedRow",
@@ -28,6 +29,7 @@ __all__ = [
     "CutOff",
     "Fault",
     "Feature",
+    "Finding",
     "Layout",
     "NumberRule",
     "OutOfRange",
@@ -36,6 +38,7 @@ __all__ = [
     "RowCodes",
     "Rows",
     "Schema",
+    "TableCheck",
     "Target",
     "ValueIndex",
     "describe_change",

@@ -10,6 +10,7 @@ import numpy as np
 
 from rocourse._wording import listed, show
 from rocourse.errors import SchemaError
+from rocourse.schema._favourable import clear_favourable, suggested
 from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
 
 Direction = Literal["up", "down"]
@@ -187,14 +188,14 @@ class Target:
     Attributes:
         name: Column name.
         classes: Its values, kept sorted.
-        favourable: The class an applicant wants; the last one in sorted order unless stated.
+        favourable: The class an applicant wants. Unless it is stated, 1 of 0 and 1, or True, where
+            the name does not say that this is bad (`default`, `deny`); else None, not known.
         kind: What the classes are; derived.
     """
 
     name: str
     classes: tuple[Scalar, ...]
-    # None only ever stands in the call: after construction it is one of the classes.
-    favourable: Scalar = None  # type: ignore[assignment]
+    favourable: Scalar | None = None
     kind: Kind = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -204,7 +205,7 @@ class Target:
         _set(self, "classes", classes)
         _set(self, "kind", kind)
         if self.favourable is None:
-            _set(self, "favourable", classes[-1])
+            _set(self, "favourable", clear_favourable(self.name, classes))
             return
         favourable = find(self.favourable, classes)
         if favourable is None:
@@ -213,6 +214,20 @@ class Target:
                 f"{show(self.favourable)}; name the class an applicant wants."
             )
         _set(self, "favourable", favourable)
+
+    def wanted(self) -> Scalar:
+        """The class an applicant wants, where it has to be known.
+
+        Raises:
+            SchemaError: Nobody has stated it.
+        """
+        if self.favourable is None:
+            raise SchemaError(
+                f"Target {self.name!r} must have a favourable class for this, but got only its "
+                f"classes {listed(self.classes)}; state it, as with "
+                f"schema.constrain(favourable={show(suggested(self.name, self.classes))})."
+            )
+        return self.favourable
 
 
 def _set(instance: Any, attribute: str, value: object) -> None:

@@ -23,6 +23,7 @@ from rocourse.schema._row import RowCodec
 from rocourse.schema._rules import Rule, rule_of
 from rocourse.schema._validation import check_fit
 from rocourse.schema._values import Scalar
+from rocourse.schema.check import TableCheck, check_table
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -105,11 +106,12 @@ class Schema:
                 no limit.
             integer: Columns of whole numbers stored as floats.
             units: Words that follow the values in texts, by feature.
-            favourable: The class an applicant wants; the last one in sorted order unless stated.
+            favourable: The class an applicant wants. It is not guessed: only of 0 and 1, or flags,
+                it is 1 by itself, if the target's name does not say that this is bad.
 
         Raises:
-            SchemaError: An option names no column, a column is constant, or the options contradict
-                the rows.
+            SchemaError: An option names no column, a column is constant, the options contradict the
+                rows, or nobody has said which class is favourable.
             DataError: The rows have missing or infinite values, values outside their bounds, or
                 there are none.
         """
@@ -128,6 +130,28 @@ class Schema:
                 units=units,
             )
         )
+
+    @staticmethod
+    def check(
+        df: pd.DataFrame, target: str | None = None, favourable: Scalar | None = None
+    ) -> TableCheck:
+        """A look at a table before a model is trained on it.
+
+        Finds missing values, ids, dates, free text, too many categories, numbers with bad cells,
+        constants, duplicates, columns that give the target away, rare classes, protected
+        attributes, outliers and numbers that may be codes. Each finding has a severity, a sentence
+        and the option that settles it.
+
+        Args:
+            df: Training rows.
+            target: Column that is predicted.
+            favourable: The class an applicant wants, if it is stated.
+
+        Raises:
+            SchemaError: The target is no column.
+            DataError: There are no rows, or two columns have one name.
+        """
+        return check_table(df, target, favourable)
 
     def constrain(
         self,

@@ -81,7 +81,7 @@ class Decider:
         self.prompt_rows = 0
         self.schema: Schema = model.schema_
         self.schema_digest = model.schema_.digest()
-        self.favourable: Any = target.favourable
+        self.favourable: Any = target.wanted()
 
     @classmethod
     def load(cls, path: Path) -> "Decider":
