@@ -12,6 +12,7 @@ from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
@@ -23,12 +24,16 @@ __all__ = [
     "NEGLIGIBLE_CHANGE",
     "Categorical",
     "CategoryRule",
+    "Change",
     "ClippedWarning",
     "Continuous",
     "CutOff",
     "Fault",
     "Feature",
+    "Follows",
     "Layout",
+    "Linear",
+    "Moves",
     "NumberRule",
     "OutOfRange",
     "Recourse",

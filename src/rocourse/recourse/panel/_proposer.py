@@ -84,6 +84,7 @@ class PanelProposer(Proposer, kind="panel"):
             np.asarray(space.step),
             np.asarray(space.first),
             min_category_share=self.min_category_share,
+            limited=[i for i, one in enumerate(data.schema.continuous) if one.change is not None],
         )
         return _named(panel, edits)
 
