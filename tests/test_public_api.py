@@ -517,9 +517,11 @@ PUBLIC = {
         "ValueIndex",
         "describe_change",
         "features_changed",
+        "limits_in_words",
         "one_hot",
         "proximity",
         "threshold_of_rate",
+        "together_in_words",
         "verdicts",
     },
     "rocourse.tables": {
