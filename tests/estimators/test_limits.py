@@ -6,6 +6,7 @@ import pytest
 from tests.limits import broken_limits, random_rows, random_schema, under
 
 from rocourse.estimators import METHODS
+from rocourse.schema import Change, features_changed
 
 SCHEMAS, ROWS = 12, 20
 
@@ -32,3 +33,41 @@ def test_every_method_keeps_random_limits(method, fitted):
         found += recourse.advised.sum()
     # The limits are no wall: many of the rows can be helped within them.
     assert found > 0
+
+
+@pytest.mark.parametrize("method", ["rocourse", "rocourse-panel"])
+def test_searches_make_no_more_changes_than_they_may(method, fitted, loans):
+    model, frame = fitted(method), loans.drop(columns="grade").head(60)
+    schema = model.schema_.constrain(max_features=1)
+    rows, wanted = schema.encode(frame), 1 - model.predict(frame)
+    proposed = under(model, schema).propose(rows, wanted)
+    assert features_changed(rows, proposed).max() == 1
+    more = under(model, model.schema_).propose(rows, wanted)
+    assert features_changed(rows, more).max() > 1
+
+
+@pytest.mark.parametrize("method", ["rocourse", "rocourse-panel"])
+def test_searches_leave_alone_what_is_dear(method, fitted, loans):
+    model, frame = fitted(method), loans.drop(columns="grade").head(60)
+
+    def changed(weight):
+        schema = model.schema_.constrain(change={"income": Change(weight=weight)})
+        recourse = under(model, schema).table(frame, None, out_of_range="clip")
+        return (recourse.changes()["feature"] == "income").sum(), recourse.advised.sum()
+
+    (cheap, found_cheap), (dear, found_dear) = changed(0.1), changed(50.0)
+    assert dear < 0.8 * cheap
+    assert found_dear >= 0.9 * found_cheap
+
+
+@pytest.mark.parametrize("method", ["rocoursenet", "rbr"])
+def test_of_many_changes_those_are_left_that_convince_the_model(method, fitted, loans):
+    model, frame = fitted(method), loans.drop(columns="grade").head(100)
+    found = {}
+    for count in (1, 2, 5):
+        schema = model.schema_.constrain(max_features=count)
+        recourse = under(model, schema).table(frame, None, out_of_range="clip")
+        assert recourse.features_changed.max() <= count
+        found[count] = recourse.advised.mean()
+    assert found[1] <= found[2] <= found[5]
+    assert found[2] > 0.5

@@ -127,6 +127,39 @@ def asked(schema, before, **wanted):
 
 
 @pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"income": 26_000.0}, "max_increase_share"),
+        ({"income": 19_500.0}, "max_decrease"),
+        ({"income": 21_050.0}, "step"),
+        ({"years": 3.2}, "step"),
+        ({"years": 5.0}, "does not follow"),
+        ({"age": 42}, "does not follow"),
+        ({"years": 2.0, "age": 39}, "direction"),
+        ({"housing": "free"}, "not allowed"),
+        ({"income": 21_000.0, "housing": "own"}, "too many features"),
+        ({"income": 24_000.0}, "sum"),
+        ({"housing": "own"}, None),
+        ({"years": 5.0, "age": 42}, None),
+    ],
+)
+def test_the_oracle_sees_every_kind_of_violation(changes, rule):
+    schema = Schema(
+        [INCOME, AGE, YEARS, HOUSING],
+        max_features=1,
+        together=[Follows("age", "years"), Linear({"income": 1.0}, at_most=23_000)],
+    )
+    before = {"income": 20_550.0, "age": 40, "years": 3.0, "housing": "rent"}
+    broken = broken_limits(schema.to_dict(), before, before | changes)
+    assert (rule is None and not broken) or any(rule in text for text in broken)
+    # What the library itself takes a last look for is the same.
+    frame = pd.DataFrame([before])
+    attempts = schema.encode(pd.DataFrame([before | changes]))
+    rows, actions = schema.encode(frame), schema.actions
+    assert actions.breaches(actions.numbers(frame), rows, attempts).tolist() == [bool(broken)]
+
+
+@pytest.mark.parametrize(
     ("wanted", "given"),
     [
         (90_000, 24_600),  # no further than 20% of 20,550, in hundreds

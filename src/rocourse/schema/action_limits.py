@@ -75,7 +75,8 @@ class ActionLimits(eqx.Module):
         factors, at_most = joint.factors * spans, joint.at_most - joint.factors @ lows
         # All sums of one size, so that one rounding goes for all; and a few that are never reached,
         # so that schemas with other numbers of sums share compiled code.
-        sizes, spare = np.abs(factors).sum(axis=1)[:, None], -len(factors) % _SUMS
+        sizes = np.abs(factors).sum(axis=1)[:, None]
+        spare = max(_SUMS - len(factors), -len(factors) % _SUMS)
         arrays = {
             "up": largest("max_increase", spans),
             "down": largest("max_decrease", spans),
@@ -100,8 +101,14 @@ class ActionLimits(eqx.Module):
     def reach(self, low: Array, high: Array, here: Array) -> tuple[Array, Array]:
         """The least and the greatest number that each may become, of such without these limits."""
         size = jnp.abs(here + _along(self.zero, here))
-        rise = jnp.minimum(_along(self.up, here), _along(self.up_share, here) * size)
-        fall = jnp.minimum(_along(self.down, here), _along(self.down_share, here) * size)
+
+        def largest(way: Array, share: Array) -> Array:
+            # No share of nothing is a limit where none is stated.
+            part = jnp.where(share < _FAR, share * size, _FAR)
+            return jnp.minimum(way, part)
+
+        rise = largest(_along(self.up, here), _along(self.up_share, here))
+        fall = largest(_along(self.down, here), _along(self.down_share, here))
         low, high = jnp.maximum(low, here - fall), jnp.minimum(high, here + rise)
         # What follows is moved by others, and they no further than it can go.
         links = _along(self.follow, here)
