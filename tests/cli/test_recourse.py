@@ -19,6 +19,7 @@ RECORD = [
     "probability",
     "proximity",
     "features_changed",
+    "cost",
 ]
 
 

@@ -6,7 +6,7 @@ kept, and what does the model say of it. They differ in how rows are read and in
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from rocourse.errors import DataError
 from rocourse.models import share_of_witnesses
 from rocourse.networks import Predictor
 from rocourse.options import plain
+from rocourse.recourse._fewer import fewer_changes, where_rows
 from rocourse.recourse._proposer import Context, Proposer, State
 from rocourse.recourse.generator._one_row import Look, RowEngine
 from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodec, RowCodes, Rows
@@ -118,21 +119,34 @@ class Advisor:
         target = self.targets(desired, predicted)
         proposed = self.propose(rows, target)
         needed = target != predicted
-        attempts = schema.settle(frame, rows, _where(needed, proposed, rows))
+        attempts = self._kept(frame, rows, where_rows(needed, proposed, rows), target)
         after = self.context.predict(attempts)
+        honoured = self.context.verdicts(after) == target
+        if schema.actions.limited:
+            # Nothing that breaks a limit is ever advised, whatever became of it on the way.
+            honoured &= ~schema.actions.breaches(schema.actions.numbers(frame), rows, attempts)
         chances = self._chances(rows, attempts, target)
         return Recourse(
             schema=schema,
             original=frame,
             original_rows=rows,
             attempts=attempts,
-            status=_statuses(needed, self.context.verdicts(after) == target, chances),
+            status=_statuses(needed, honoured, chances),
             predicted=self.classes[predicted],
             desired=self.classes[target],
             probability=after[np.arange(len(after)), target].astype(float),
             method=self.method,
             robustness=chances.after,
         )
+
+    def _kept(self, frame: pd.DataFrame, rows: Rows, proposed: Rows, target: np.ndarray) -> Rows:
+        """What is left of proposals when every constraint is kept."""
+        schema = self.context.schema
+        if schema.max_features is not None:
+            settled = replace(schema, max_features=None).settle(frame, rows, proposed)
+            raw = schema.actions.numbers(frame)
+            proposed = fewer_changes(self.context, raw, rows, settled, target)
+        return schema.settle(frame, rows, proposed)
 
     def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> _Chances:
         """What the next model will say, as far as the method or the witnesses have an idea."""
@@ -152,6 +166,9 @@ class Advisor:
         A table of a few rows costs many times what the networks do: its columns are checked and
         converted one by one. Rows that are beyond doubt need none of it.
         """
+        if self.context.schema.max_features is not None:
+            # Which changes are left is found out for tables.
+            return [self._by_table(one, desired, out_of_range) for one in applicants]
         if len(applicants) == 1 and (record := self._one(applicants[0], desired)) is not None:
             return [record]
         read = [self._codec.encode(applicant) for applicant in applicants]
@@ -175,9 +192,7 @@ class Advisor:
         look = engine.look(row.codes, wanted)
         attempt = self._settled(row, look)
         chances = self._chances_of([row.codes], [attempt], [look])
-        return self._record(
-            applicant, row.codes, attempt, look, engine.probabilities(attempt), chances
-        )
+        return self._record(applicant, row, attempt, look, engine.probabilities(attempt), chances)
 
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
         """The records of rows that need no table's checks."""
@@ -188,7 +203,7 @@ class Advisor:
         shares = self.context.predict(self._stacked(attempts))
         chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
-            self._record(applicant, row.codes, attempt, look, share, chances.of(place))
+            self._record(applicant, row, attempt, look, share, chances.of(place))
             for place, ((applicant, row), attempt, look, share) in enumerate(
                 zip(pairs, attempts, looks, shares, strict=True)
             )
@@ -203,7 +218,7 @@ class Advisor:
     def _record(
         self,
         applicant: Applicant,
-        row: RowCodes,
+        row: EncodedRow,
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
@@ -211,8 +226,9 @@ class Advisor:
     ) -> Record:
         codec = self._codec
         predicted, target, before, _ = look
-        changes = codec.changes(applicant, row, attempt)
+        changes = codec.changes(applicant, row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
+        honoured = honoured and not codec.breaks(row, attempt)
         (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
@@ -220,10 +236,12 @@ class Advisor:
             "desired": self._labels[target],
             "probability_before": before,
             "probability": float(shares[target]),
-            "proximity": codec.proximity(row, attempt),
+            "proximity": codec.proximity(row.codes, attempt),
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
             "robustness": None if chances.after is None else float(chances.after[0]),
+            "cost": codec.cost(row.codes, attempt),
+            "months": codec.months(row, attempt),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -311,10 +329,3 @@ def _unstacked(rows: Rows) -> list[RowCodes]:
         RowCodes(tuple(values), tuple(codes))
         for values, codes in zip(rows.continuous.tolist(), rows.categories.tolist(), strict=True)
     ]
-
-
-def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:
-    return Rows(
-        np.where(condition[:, None], chosen.continuous, other.continuous),
-        np.where(condition[:, None], chosen.categories, other.categories),
-    )

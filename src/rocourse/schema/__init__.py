@@ -12,6 +12,8 @@ from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._limits import Change, Follows, Linear, Moves
+from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
@@ -24,13 +26,17 @@ __all__ = [
     "NEGLIGIBLE_CHANGE",
     "Categorical",
     "CategoryRule",
+    "Change",
     "ClippedWarning",
     "Continuous",
     "CutOff",
     "Fault",
     "Feature",
     "Finding",
+    "Follows",
     "Layout",
+    "Linear",
+    "Moves",
     "NumberRule",
     "OutOfRange",
     "Recourse",
@@ -43,8 +49,10 @@ __all__ = [
     "ValueIndex",
     "describe_change",
     "features_changed",
+    "limits_in_words",
     "one_hot",
     "proximity",
     "threshold_of_rate",
+    "together_in_words",
     "verdicts",
 ]

@@ -138,6 +138,24 @@ class Recourse:
         return proximity(self.original_rows, self.attempts, self.schema.layout)
 
     @cached_property
+    def cost(self) -> npt.NDArray[np.float64]:
+        """What each attempt costs by the schema: float64 [n]; the proximity, if it says nothing."""
+        pricing = self.schema.actions.pricing
+        return pricing.cost(self.original_rows, self.attempts) if pricing.priced else self.proximity
+
+    @cached_property
+    def months(self) -> npt.NDArray[np.float64] | None:
+        """How long each attempt takes, the longest of its changes: float64 [n].
+
+        None where the schema says nothing of time.
+        """
+        actions = self.schema.actions
+        if not actions.pricing.timed:
+            return None
+        raw = actions.numbers(self.original)
+        return actions.pricing.months(raw, self.original_rows, self.attempts)
+
+    @cached_property
     def features_changed(self) -> npt.NDArray[np.int64]:
         """Number of raw features each attempt changes: int64 [n]."""
         return features_changed(self.original_rows, self.attempts)
@@ -217,6 +235,8 @@ class Recourse:
             "robustness": [None] * len(self)
             if self.robustness is None
             else self.robustness.tolist(),
+            "cost": self.cost.tolist(),
+            "months": [None] * len(self) if self.months is None else self.months.tolist(),
         }
         return [
             dict(zip(columns, values, strict=True))

@@ -18,6 +18,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.schema import Categorical, Continuous, Layout, NumberRule, Schema
+from rocourse.schema.action_limits import ActionLimits
 
 __all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
 
@@ -34,10 +35,10 @@ class Limits(NamedTuple):
 
 
 class ConstraintLayer(eqx.Module):
-    """Immutables, directions and bounds of a schema as arrays.
+    """Immutables, directions and bounds of a schema as arrays, and its limits of change if any.
 
     The rules are data, not structure: schemas of one layout share compiled code, whatever they
-    allow.
+    allow; those with limits of change another.
     """
 
     low: Array
@@ -47,6 +48,7 @@ class ConstraintLayer(eqx.Module):
     category_may_rise: Array
     category_may_fall: Array
     layout: Layout = eqx.field(static=True)
+    actions: ActionLimits | None = None
 
     @classmethod
     def from_schema(cls, schema: Schema) -> "ConstraintLayer":
@@ -75,7 +77,7 @@ class ConstraintLayer(eqx.Module):
             "category_may_fall": per_category([falls(f) for f in categorical]),
         }
         # Put there as they are: `jnp.asarray` would compile something for each new shape.
-        return cls(**jax.device_put(rules), layout=layout)
+        return cls(**jax.device_put(rules), layout=layout, actions=ActionLimits.of(schema))
 
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""
@@ -90,11 +92,12 @@ class ConstraintLayer(eqx.Module):
             | ((distance < -0.5) & _along(self.category_may_fall, x))
         )
         low, high = _along(self.low, x), _along(self.high, x)
-        return Limits(
-            low=jnp.where(_along(self.may_fall, x), jnp.minimum(low, here), here),
-            high=jnp.where(_along(self.may_rise, x), jnp.maximum(high, here), here),
-            allowed=allowed,
-        )
+        low = jnp.where(_along(self.may_fall, x), jnp.minimum(low, here), here)
+        high = jnp.where(_along(self.may_rise, x), jnp.maximum(high, here), here)
+        if self.actions is not None:
+            low, high = self.actions.reach(low, high, here)
+            allowed = allowed & self.actions.allowed(one_hot)
+        return Limits(low, high, allowed)
 
 
 def _encoded_bounds(rule: NumberRule) -> tuple[float, float]:

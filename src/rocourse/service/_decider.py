@@ -162,7 +162,7 @@ class Decider:
         return Advice(
             status=record["status"],
             probability=record["probability"],
-            cost=record["proximity"],
+            cost=record["cost"],
             changes=changes,
             row={**row, **{change["feature"]: change["to"] for change in changes}},
             robustness=record["robustness"],

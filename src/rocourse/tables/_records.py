@@ -26,15 +26,15 @@ class Classifier(Protocol):
 def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
     """One line per row: what came of it, the advised values, and the changes in words.
 
-    Rows for which nothing was found keep their own values; proximity and the number of features
-    changed are then those of the attempt.
+    Rows for which nothing was found keep their own values; proximity, the number of features
+    changed, the cost and, where the schema knows of time, the months are then those of the attempt.
 
     Args:
         recourse: The advice for a batch of rows.
         stable: Whether the types must be those of any other batch too.
     """
     features = recourse.frame(stable=stable)
-    record = {
+    record: dict[str, Any] = {
         "row": recourse.original.index,
         "status": recourse.status,
         "predicted": recourse.predicted,
@@ -42,7 +42,10 @@ def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
         "probability": recourse.probability,
         "proximity": recourse.proximity,
         "features_changed": recourse.features_changed,
+        "cost": recourse.cost,
     }
+    if recourse.months is not None:
+        record["months"] = recourse.months
     columns = {_free_name(name, features): values for name, values in record.items()}
     columns |= {name: features[name].array for name in features.columns}
     columns[_free_name("changes", features)] = recourse.summaries()

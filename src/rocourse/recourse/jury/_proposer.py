@@ -19,6 +19,7 @@ from rocourse.models.jurors import (
 )
 from rocourse.networks import Predictor
 from rocourse.options import Span, instance, maybe, option, share, whole
+from rocourse.recourse._eager import search_twice
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
 from rocourse.recourse.jury._calibration import (
     Calibration,
@@ -32,7 +33,7 @@ from rocourse.recourse.jury._search import jury_recourses
 from rocourse.recourse.jury._standing import Jury, standing
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Edits
+from rocourse.recourse.search import Edits, Space
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import expand
 
@@ -210,9 +211,12 @@ class JuryProposer(Proposer, kind="jury"):
         rows: Rows,
         target: np.ndarray,
     ) -> Rows:
-        return jury_recourses(
-            jury, edits, grid, levels, rows, target, context.space, max_changes=self.max_changes
-        )
+        def search(space: Space, rows: Rows, target: np.ndarray) -> Rows:
+            return jury_recourses(
+                jury, edits, grid, levels, rows, target, space, max_changes=self.max_changes
+            )
+
+        return search_twice(search, context, rows, target)
 
 
 def _trial(

@@ -28,11 +28,15 @@ from rocourse.recourse.search import (
     all_feature_layers,
     allowed_edits,
     ask_about_edits,
-    edit_costs,
+    column_rates,
     edited,
+    lawful_edits,
     owned_columns,
+    priced_edits,
     propose_in_lanes,
     prune,
+    ranked,
+    spent,
     through_lanes,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
@@ -53,6 +57,8 @@ class _Known(NamedTuple):
     """Which edits keep to its limits, bool `[n, edits]`."""
     cost: Array
     """How far each takes its feature from the row, `[n, edits]`."""
+    rates: Array | None = None
+    """What a unit of each column costs, `[n, width]`; None: all the same."""
 
 
 class _Found(NamedTuple):
@@ -111,11 +117,13 @@ def _search(
     task = Task(*task)
     layout = task.layout
     row = expand(continuous.T, categories.T, layout)
-    limits = task.constraints.limits(row)
+    limits, actions = task.constraints.limits(row), task.constraints.actions
+    rates = column_rates(actions, row)
     known = _Known(
         Lanes(row.T, target, level),
         allowed_edits(task.edits, limits, layout).T,
-        edit_costs(task.edits, row, layout).T,
+        priced_edits(task.edits, row, rates, layout).T,
+        None if rates is None else rates.T,
     )
 
     def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
@@ -127,7 +135,8 @@ def _search(
     found = through_lanes(step, known, start, count, lanes)
     retreat = partial(take_back, task)
     # The dearest change first.
-    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=lambda costs: costs)
+    rank = partial(ranked, actions=actions)
+    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=rank)
     cut = layout.n_continuous
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 
@@ -138,12 +147,14 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     Returns:
         The rows, and which of them have to go on.
     """
-    jury, edits = task.jury, task.edits
+    jury, edits, actions = task.jury, task.edits, task.constraints.actions
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
     columns = x.T
     parts = all_feature_layers(jury.first, columns, task.layout)
     first = jnp.sum(parts, axis=0) + jnp.asarray(jury.first_bias)[:, None]
+    if task.steered is not None:
+        parts = all_feature_layers(task.steered, columns, task.layout)
     possible = rows_leaves(task, x)
     trees = tree_standing(jury.trees, leaves_left(possible), target)
     here = quick_standing(jury, quick_logits(jury, first), target)
@@ -153,10 +164,13 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     told = ask_about_edits(ask, first, parts, jnp.asarray(task.added), jnp.asarray(edits.feature))
     standings = quick_standing(jury, jnp.moveaxis(told, 0, 2), target)
     gains = _sureness(standings, level) - _sureness(here, level)
-    prices = (owned @ jnp.abs(columns - row.T))[edits.feature]
+    rates_now = None if known.rates is None else known.rates.T
+    prices = spent(columns, row.T, rates_now, owned)[edits.feature]
     price = jnp.maximum(known.cost.T - prices, 0.0) + EDIT_PRICE
     moved = jnp.abs(jnp.asarray(edits.value)[:, None] - columns[edits.column])
     usable = known.allowed.T & (moved >= NEGLIGIBLE_CHANGE)
+    if actions is not None:
+        usable = usable & lawful_edits(edits, columns, row.T, actions, owned)
     rates = jnp.where(usable, gains / price, -jnp.inf)
 
     best_rates, places = jax.lax.top_k(rates.T, min(_SHORT_LIST, rates.shape[0]))
@@ -171,7 +185,12 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     best = jnp.argmax(finals, axis=1)[:, None]
     chosen = jnp.take_along_axis(places, best, axis=1)[:, 0]
     moves = unsure & (jnp.max(finals, axis=1) > _LEAST_RATE)
-    x = jnp.where(moves[:, None], edited(columns, chosen, edits, owned).T, x)
+    made = edited(columns, chosen, edits, owned)
+    if actions is not None:
+        x = jnp.where(moves[:, None], actions.moved(made, row.T).T, x)
+        # What trees say of numbers that have followed is not known yet.
+        return x, moves
+    x = jnp.where(moves[:, None], made.T, x)
     # What the jury says of the row as it is now is known already.
     now = jnp.take_along_axis(standings, chosen[None, None], axis=1)[:, 0]
     sure = jnp.all(now >= level, axis=0) & (jnp.take_along_axis(said, best, axis=1)[:, 0] >= level)

@@ -12,12 +12,12 @@ from rocourse.recourse.search._candidate import Candidate, better, no_candidate
 from rocourse.recourse.search._committees import committee_logits
 from rocourse.recourse.search._edits import (
     EDIT_PRICE,
+    FINE_QUANTILES,
     Edit,
     Edits,
     Numbers,
     allowed_edits,
     category_edits,
-    edit_costs,
     edited,
     made_edits,
     owned_columns,
@@ -33,6 +33,15 @@ from rocourse.recourse.search._first_layers import (
     first_layers,
 )
 from rocourse.recourse.search._lanes import Size, propose_in_lanes, through_lanes
+from rocourse.recourse.search._limited import (
+    column_rates,
+    lawful_edits,
+    priced_edits,
+    ranked,
+    settled_changes,
+    spent,
+    steered_layers,
+)
 from rocourse.recourse.search._log_odds import (
     LEAST_PROBABILITY,
     Network,
@@ -47,6 +56,7 @@ from rocourse.recourse.search._retreats import Retreats
 
 __all__ = [
     "EDIT_PRICE",
+    "FINE_QUANTILES",
     "LANES",
     "LEAST_PROBABILITY",
     "Candidate",
@@ -65,8 +75,8 @@ __all__ = [
     "ask_along",
     "better",
     "category_edits",
+    "column_rates",
     "committee_logits",
-    "edit_costs",
     "edit_layers",
     "edited",
     "feature_layers",
@@ -76,17 +86,23 @@ __all__ = [
     "hard",
     "judge",
     "judged",
+    "lawful_edits",
     "log_odds",
     "log_odds_of",
     "log_odds_slope",
     "made_edits",
     "no_candidate",
     "owned_columns",
+    "priced_edits",
     "project",
     "propose_in_blocks",
     "propose_in_lanes",
     "prune",
+    "ranked",
+    "settled_changes",
     "settings_of",
+    "spent",
+    "steered_layers",
     "through_lanes",
     "traced",
 ]
