@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 
 from rocourse.errors import ConfigError, DataError
-from rocourse.models.trees import has_trees, read_trees
+from rocourse.models.trees import TreeEvaluator, has_trees, read_trees
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +106,28 @@ def test_trees_are_read_without_numba_and_evaluating_them_says_what_to_install()
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "pip install 'rocourse[trees]'" in result.stdout
+
+
+def test_names_with_blanks_codes_of_arrays_and_text_labels(rows):
+    x, labels = rows
+    town = np.resize([0, 1, 2, 3], len(x))
+    answers = np.where(labels ^ (town == 2), "granted", "denied")
+    frame = pd.DataFrame({"monthly pay": x["pay"], "town": pd.Categorical(town), "own": town > 1})
+    small = {"n_estimators": 4, "min_child_samples": 3, "verbose": -1, "n_jobs": 1}
+    named = lightgbm.LGBMClassifier(**small).fit(frame, answers)
+    ensemble = read_trees(named)
+    assert ensemble.classes.tolist() == ["denied", "granted"]
+    probabilities = TreeEvaluator(ensemble).probabilities(ensemble.rows(frame))
+    np.testing.assert_allclose(probabilities, named.predict_proba(frame), rtol=0.0, atol=1e-6)
+    array = np.stack([x["pay"], town], axis=1)
+    for model in (
+        xgboost.XGBClassifier(
+            n_estimators=4, feature_types=["q", "c"], enable_categorical=True, n_jobs=1
+        ),
+        HistGradientBoostingClassifier(max_iter=4, categorical_features=[1]),
+    ):
+        model.fit(array, labels ^ (town == 2))
+        ensemble = read_trees(model)
+        assert ensemble.categorical.tolist() == [False, True]
+        probabilities = TreeEvaluator(ensemble).probabilities(ensemble.rows(pd.DataFrame(array)))
+        np.testing.assert_allclose(probabilities, model.predict_proba(array), rtol=0.0, atol=1e-6)

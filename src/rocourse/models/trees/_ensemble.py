@@ -112,23 +112,26 @@ class TreeEnsemble:
             DataError: A column is missing, or a number is none.
         """
         if self.names is not None:
+            # LightGBM writes the blanks of a name as underscores.
+            known = {str(column).replace(" ", "_"): column for column in frame.columns}
+            known |= {str(column): column for column in frame.columns}
             for name in self.names:
-                if name not in frame.columns:
+                if name not in known:
                     raise DataError(
                         f"The rows must have the columns of the trees, but {name!r} is missing; "
                         "pass the columns that the model was fitted on."
                     )
-            frame = frame[list(self.names)]
+            frame = frame[[known[name] for name in self.names]]
         elif frame.shape[1] != self.n_features:
             raise DataError(
                 f"The rows must have {self.n_features} columns, but got {frame.shape[1]}; pass the "
                 "columns that the model was fitted on."
             )
         result = np.empty((len(frame), self.n_features))
-        for k, known in enumerate(self.categories):
+        for k, categories in enumerate(self.categories):
             column = frame.iloc[:, k]
             try:
-                result[:, k] = _column(column, known)
+                result[:, k] = _column(column, categories)
             except (TypeError, ValueError) as error:
                 raise DataError(
                     f"The column {column.name!r} must hold numbers, or pandas categories as in the "
