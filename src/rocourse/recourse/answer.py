@@ -227,6 +227,7 @@ class Advisor:
         codec = self._codec
         predicted, target, before, _ = look
         changes = codec.changes(applicant, row.codes, attempt)
+        proximity = codec.proximity(row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
         honoured = honoured and not codec.breaks(row, attempt)
         (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
@@ -236,11 +237,11 @@ class Advisor:
             "desired": self._labels[target],
             "probability_before": before,
             "probability": float(shares[target]),
-            "proximity": codec.proximity(row.codes, attempt),
+            "proximity": proximity,
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
             "robustness": None if chances.after is None else float(chances.after[0]),
-            "cost": codec.cost(row.codes, attempt),
+            "cost": codec.cost(row.codes, attempt) if codec.priced else proximity,
             "months": codec.months(row, attempt),
         }
 

@@ -48,6 +48,8 @@ class RowCodec:
         self._numbers = [rule for rule in rules.values() if isinstance(rule, NumberRule)]
         self._groups = [rule for rule in rules.values() if isinstance(rule, CategoryRule)]
         self._actions = actions
+        self.priced = actions.pricing.priced
+        """Whether changes cost other than their proximity."""
 
     def encode(self, applicant: Mapping[str, Any]) -> EncodedRow | None:
         """The row's codes; None unless it is beyond doubt, and a table's checks must look at it."""
@@ -117,11 +119,8 @@ class RowCodec:
         return float(moved + 2.0 * sum(a != b for a, b in pairs))
 
     def cost(self, before: RowCodes, after: RowCodes) -> float:
-        """What the schema says that it costs; the proximity, where it says nothing."""
-        pricing = self._actions.pricing
-        if not pricing.priced:
-            return self.proximity(before, after)
-        return float(pricing.cost(_rows(before), _rows(after))[0])
+        """What the schema says that it costs; about the proximity, where it says nothing."""
+        return float(self._actions.pricing.cost(_rows(before), _rows(after))[0])
 
     def months(self, row: EncodedRow, after: RowCodes) -> float | None:
         """How long it takes; None where nothing is said of that."""
