@@ -12,15 +12,41 @@ from rocourse.schema import Categorical, Continuous, Schema, Target
 SCHEMA = Schema(
     (
         Continuous(
-            "Duration", 4, 72, integer=True, direction="down", bounds=(0, 84.5), unit="months"
+            "Duration",
+            4,
+            72,
+            integer=True,
+            direction="down",
+            bounds=(0, 84.5),
+            unit="months",
+            missing="impute",
+            fill=24,
         ),
-        Categorical("Housing", ("own", "rent"), immutable=True, labels=("owner", "tenant")),
+        Continuous(
+            "Since",
+            "2015-01-31",
+            "2020-12-31",
+            integer=True,
+            bounds=("2010-01-01", None),
+            unit="days",
+            date=True,
+            missing="drop",
+        ),
+        Categorical(
+            "Housing",
+            ("own", "rent"),
+            immutable=True,
+            labels=("owner", "tenant"),
+            missing="category",
+        ),
     ),
     Target("Paid", (False, True), True),
+    ignored=("Notes",),
+    id="Number",
 )
 WRITTEN = {
     "format": "rocourse-schema",
-    "version": 1,
+    "version": 2,
     "features": [
         {
             "name": "Duration",
@@ -32,6 +58,23 @@ WRITTEN = {
             "direction": "down",
             "bounds": [0.0, 84.5],
             "unit": "months",
+            "date": False,
+            "missing": "impute",
+            "fill": 24,
+        },
+        {
+            "name": "Since",
+            "kind": "continuous",
+            "low": "2015-01-31",
+            "high": "2020-12-31",
+            "integer": True,
+            "immutable": False,
+            "direction": None,
+            "bounds": ["2010-01-01", None],
+            "unit": "days",
+            "date": True,
+            "missing": "drop",
+            "fill": None,
         },
         {
             "name": "Housing",
@@ -40,9 +83,13 @@ WRITTEN = {
             "immutable": True,
             "direction": None,
             "labels": ["owner", "tenant"],
+            "missing": "category",
+            "fill": None,
         },
     ],
     "target": {"name": "Paid", "classes": [False, True], "favourable": True},
+    "ignored": ["Notes"],
+    "id": "Number",
 }
 
 
@@ -51,13 +98,25 @@ def test_written_form_is_the_documented_one():
     assert Schema.from_dict(WRITTEN) == SCHEMA
 
 
-@given(schemas())
+@given(schemas(messy=True))
 def test_round_trip_is_exact(schema):
     again = Schema.from_json(schema.to_json())
     assert again == schema
     assert again.digest() == schema.digest()
     # Equality would let True pass for 1 and 1 for 1.0.
     assert repr(again) == repr(schema)
+
+
+def test_version_1_is_read_as_it_was_meant():
+    features = [
+        {"name": "x", "kind": "continuous", "low": 0, "high": 1, "unit": "m"},
+        {"name": "k", "kind": "categorical", "categories": ["a", "b"], "labels": None},
+    ]
+    old = {"format": "rocourse-schema", "version": 1, "features": features, "target": None}
+    assert Schema.from_dict(old) == Schema(
+        [Continuous("x", 0, 1, unit="m"), Categorical("k", ("a", "b"))]
+    )
+    assert Schema.from_dict(old).to_dict()["version"] == 2
 
 
 def test_defaults_may_be_left_out():
@@ -94,9 +153,12 @@ BAD_TEXTS = {
     "no object": ("[]", "must be a JSON object, but got []"),
     "no format": ("{}", "format 'rocourse-schema', but got None"),
     "another format": (changed(format="model"), "format 'rocourse-schema', but got 'model'"),
-    "another version": (changed(version=2), "must have format version 1, but got 2"),
-    "no version": (changed(version=None), "must have format version 1, but got None"),
-    "unknown key": (changed(note="hi"), "keys than 'features', 'format', 'target', 'version', but"),
+    "another version": (changed(version=3), "must have format version 2, but got 3"),
+    "no version": (changed(version=None), "must have format version 2, but got None"),
+    "unknown key": (
+        changed(note="hi"),
+        "keys than 'features', 'format', 'id', 'ignored', 't",
+    ),
     "no features": (
         json.dumps({"format": "rocourse-schema", "version": 1}),
         "The schema must have the key 'features', but got only 'format', 'version'",
@@ -106,8 +168,9 @@ BAD_TEXTS = {
     "features empty": (changed(features=[]), "at least one feature"),
     "unknown feature key": (
         with_feature(imutable=True),
-        "Feature 'x' must have no other keys than 'bounds', 'direction', 'high', 'immutable', 'int"
-        "eger', 'kind', 'low', 'name', 'unit', but got 'imutable' (did you mean 'immutable'?)",
+        "Feature 'x' must have no other keys than 'bounds', 'date', 'direction', 'fill', 'high', 'i"
+        "mmutable', 'integer', 'kind', 'low', 'missing', 'name', 'unit', but got 'imutable' (did yo"
+        "u mean 'immutable'?)",
     ),
     "key of the other kind": (with_feature(labels=["a"]), "but got 'labels'"),
     "missing key": (with_feature(low="left out"), "Feature 'x' must have the key 'low'"),
@@ -123,9 +186,21 @@ BAD_TEXTS = {
     "number for a flag": (with_feature(integer=1), "integer must be True or False, but got 1"),
     "null for a flag": (with_feature(immutable=None), "immutable must be True or False, but got N"),
     "key given twice": (
-        changed().replace('"version": 1', '"version": 1, "version": 1'),
+        changed().replace('"version": 2', '"version": 2, "version": 2'),
         "Keys of a schema must be unique, but got 'version' twice",
     ),
+    "ignored no list": (changed(ignored="Notes"), "ignored must be a list of column names"),
+    "ignored feature": (changed(ignored=["Since"]), "neither feature nor target, but 'Since' is"),
+    "id no text": (changed(id=7), "must be named by text, but got 7"),
+    "text that is no date": (with_feature(date=True, low="soon"), "low must be a number, but got"),
+    "fill that is no category": (
+        changed(
+            features=[{"name": "k", "kind": "categorical", "categories": ["a", "b"], "fill": "c"}]
+        ),
+        "fill must be one of the categories 'a', 'b', but got 'c'",
+    ),
+    "unknown word for gaps": (with_feature(missing="guess"), "missing must be one of 'error', 'i"),
+    "category of numbers": (with_feature(missing="category"), "missing must be 'error', 'impute' "),
     "target no object": (
         changed(target="Paid"),
         "target must be a JSON object or null, but got 'P",
@@ -189,5 +264,5 @@ def test_file_that_cannot_be_read_is_reported(tmp_path, assert_sentence):
         Schema.load(path)
     assert_sentence(caught.value)
     path.write_text(changed(version=9))
-    with pytest.raises(SchemaError, match=r"schema\.json' cannot be used: .* version 1, but got 9"):
+    with pytest.raises(SchemaError, match=r"schema\.json' cannot be used: .* version 2, but got 9"):
         Schema.load(path)

@@ -41,16 +41,19 @@ def infer(
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
-    from rocourse.tables import read_rows
+    from rocourse.console import gap_lines
+    from rocourse.tables import names_to_drop, read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    schema = columns.infer(read_rows(data, schema=None, drop=drop), target)
+    rows = read_rows(data, schema=None, drop=None)
+    schema = columns.infer(rows, target, names_to_drop(rows.columns, drop, data))
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
     output.emit(schema.to_dict())
-    output.show(_table(schema), *([] if out is None else [f"Schema written to {out}"]))
+    written = [] if out is None else [f"Schema written to {out}"]
+    output.show(_table(schema), *gap_lines(schema, rows), *written)
 
 
 @app.command(epilog=options.examples("rocourse schema show schema.json"))
@@ -91,10 +94,16 @@ def _values(feature: "Feature") -> str:
         shown = [str(category) for category in feature.categories[:6]]
         more = len(feature.categories) - len(shown)
         return ", ".join(shown) + (f", … ({more} more)" if more else "")
-    kind = "whole number" if feature.integer else "number"
-    text = f"{kind} {feature.low:g} to {feature.high:g}"
+    kind = "date" if feature.date else "whole number" if feature.integer else "number"
+
+    def told(value: float | None) -> str:
+        if value is None:
+            return ""
+        return feature.word(value) if feature.date else f"{value:g}"
+
+    text = f"{kind} {told(feature.low)} to {told(feature.high)}"
     if feature.bounds != (None, None):
-        low, high = ("" if bound is None else f"{bound:g}" for bound in feature.bounds)
+        low, high = map(told, feature.bounds)
         text += f", bounds {low}:{high}"
     return text
 

@@ -20,6 +20,7 @@ EXAMPLES = options.examples(
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
     "rocourse train loans.csv --target paid --kept 0.9 --period year --out m/",
     "rocourse train loans.csv --target paid --approval-rate 0.6 --out m/",
+    "rocourse train loans.csv --target paid --id number --missing income=impute --out m/",
     "rocourse train loans.csv --target paid --method roar --set proposer.delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
     "rocourse train loans.csv --target paid --set trainer.epochs=20 --out m/ --force",
@@ -124,7 +125,7 @@ def train(
     explained = None if explain is None else _explained(explain, schema)
     stated = {"kept": kept, "threshold": threshold, "approval_rate": approval_rate}
     parameters |= {name: value for name, value in stated.items() if value is not None}
-    fitted_schema, X, y, groups = read_training_rows(
+    fitted_schema, X, y, groups, gaps = read_training_rows(
         data,
         target,
         schema,
@@ -138,6 +139,7 @@ def train(
     # Not by the constructor, which knows no parameters of objects within.
     model = estimator(schema=fitted_schema, random_state=seed).set_params(**parameters)
     model.check_parameters()
+    output.show(*gaps)
     start = time.perf_counter()
     epochs = model.planned_epochs
     with output.progress() as report:
@@ -158,6 +160,7 @@ def train(
         "classes": list(target_of(model).classes),
         "favourable": target_of(model).favourable,
         "threshold": None if model.cut_off_ is None else model.cut_off_.threshold,
+        "missing": gaps,
         "seed": seed,
         "epochs": model.n_iter_,
         "best_epoch": model.best_epoch_,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocourse.console._audit_tables import audit_lines
     from rocourse.console._classes import parse_class, target_of
     from rocourse.console._columns import ColumnOptions
+    from rocourse.console._gap_lines import gap_lines
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
@@ -38,6 +39,7 @@ __all__ = [
     "audit_lines",
     "chosen_method",
     "find_method",
+    "gap_lines",
     "needing_service",
     "options",
     "parse_class",
@@ -57,6 +59,7 @@ _HOMES = {
     "audit_lines": "_audit_tables",
     "chosen_method": "_method_names",
     "find_method": "_method_names",
+    "gap_lines": "_gap_lines",
     "parse_class": "_classes",
     "read_parameters": "_parameters",
     "read_training_rows": "_training_rows",

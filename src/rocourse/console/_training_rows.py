@@ -1,15 +1,34 @@
 """Rows to train on, with their schema."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from rocourse._wording import listed, show
 from rocourse.console._columns import ColumnOptions
+from rocourse.console._gap_lines import gap_lines
 from rocourse.errors import DataError, SchemaError
 from rocourse.schema import Schema
-from rocourse.tables import read_rows, select_features, take_target
+from rocourse.tables import (
+    names_to_drop,
+    read_rows,
+    rows_with_class,
+    select_training_features,
+    take_target,
+)
+
+
+class TrainingTable(NamedTuple):
+    """What a model is trained on."""
+
+    schema: Schema
+    X: pd.DataFrame
+    y: "pd.Series[Any]"
+    periods: "pd.Series[Any] | None"
+    notes: list[str]
+    """What was done about missing values."""
 
 
 def read_training_rows(
@@ -21,13 +40,13 @@ def read_training_rows(
     *,
     period: str | None = None,
     known: Schema | None = None,
-) -> tuple[Schema, pd.DataFrame, "pd.Series[Any]", "pd.Series[Any] | None"]:
+) -> TrainingTable:
     """The schema, known, stored or inferred, with features, labels and periods of rows."""
     if schema_file is not None:
         known = Schema.load(schema_file)
     if known is None:
-        frame, periods = take_period(read_rows(data, schema=None, drop=drop), period)
-        schema = columns.infer(frame, target)
+        frame, periods = take_period(read_rows(data, schema=None, drop=None), period)
+        schema = columns.infer(frame, target, names_to_drop(frame.columns, drop, data))
     else:
         schema = columns.apply(known)
         if schema.target is not None and schema.target.name != target:
@@ -35,9 +54,27 @@ def read_training_rows(
                 f"The target must be that of the schema, {schema.target.name!r}, but --target is "
                 f"{target!r}; change one of them."
             )
-        frame, periods = take_period(read_rows(data, schema=schema, drop=drop), period)
+        frame, periods = take_period(read_rows(data, schema=schema, drop=None), period)
+        dropped = names_to_drop(frame.columns, drop, data)
+        schema = replace(schema, ignored=tuple(dict.fromkeys((*schema.ignored, *dropped))))
     X, y = take_target(frame, target)
-    return schema, select_features(X, schema), y, periods
+    X = select_training_features(X, schema)
+    return _usable(schema, X, y, periods)
+
+
+def _usable(
+    schema: Schema, X: pd.DataFrame, y: "pd.Series[Any]", periods: "pd.Series[Any] | None"
+) -> TrainingTable:
+    """The rows that have a class, and no gaps where the schema will have none."""
+    if not set(schema.names) <= set(X.columns):
+        # The schema says which column is missing when it is asked to read them.
+        return TrainingTable(schema, X, y, periods, [])
+    kept, notes = rows_with_class(y, schema.target)
+    notes += gap_lines(schema, X[kept])
+    kept = kept & schema.usable(X)
+    if not kept.all():
+        X, y, periods = X[kept], y[kept], None if periods is None else periods[kept]
+    return TrainingTable(schema, X, y, periods, notes)
 
 
 def take_period(

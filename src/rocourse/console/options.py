@@ -33,6 +33,16 @@ Drop = Annotated[
     typer.Option("--drop", metavar="COL", help=f"Column to leave out, such as an id. {NAMES}"),
 ]
 
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COL",
+        help="Column that tells rows apart, to come first in the output; by default the one that "
+        "the model was trained with, if it is there.",
+    ),
+]
+
 SCHEMA_PANEL = "Schema"
 SchemaFile = Annotated[
     Path | None,

@@ -175,9 +175,7 @@ class Advisor:
         look = engine.look(row.codes, wanted)
         attempt = self._settled(row, look)
         chances = self._chances_of([row.codes], [attempt], [look])
-        return self._record(
-            applicant, row.codes, attempt, look, engine.probabilities(attempt), chances
-        )
+        return self._record(applicant, row, attempt, look, engine.probabilities(attempt), chances)
 
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
         """The records of rows that need no table's checks."""
@@ -188,7 +186,7 @@ class Advisor:
         shares = self.context.predict(self._stacked(attempts))
         chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
-            self._record(applicant, row.codes, attempt, look, share, chances.of(place))
+            self._record(applicant, row, attempt, look, share, chances.of(place))
             for place, ((applicant, row), attempt, look, share) in enumerate(
                 zip(pairs, attempts, looks, shares, strict=True)
             )
@@ -203,7 +201,7 @@ class Advisor:
     def _record(
         self,
         applicant: Applicant,
-        row: RowCodes,
+        row: EncodedRow,
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
@@ -211,7 +209,7 @@ class Advisor:
     ) -> Record:
         codec = self._codec
         predicted, target, before, _ = look
-        changes = codec.changes(applicant, row, attempt)
+        changes = codec.changes(applicant, row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
         (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
@@ -220,10 +218,11 @@ class Advisor:
             "desired": self._labels[target],
             "probability_before": before,
             "probability": float(shares[target]),
-            "proximity": codec.proximity(row, attempt),
+            "proximity": codec.proximity(row.codes, attempt),
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
             "robustness": None if chances.after is None else float(chances.after[0]),
+            "imputed": list(row.imputed),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -247,7 +246,8 @@ class Advisor:
         # In the order of the features, which is asked for where the schema was inferred.
         names = self.context.schema.names
         known = {name: applicant[name] for name in names if name in applicant}
-        table = pd.DataFrame([known | dict(applicant)])
+        # All of them, where some are missing: a column that was perhaps meant is then named.
+        table = pd.DataFrame([known if len(known) == len(names) else known | dict(applicant)])
         recourse = self.table(table, desired, out_of_range=out_of_range)
         target = np.searchsorted(self.classes, recourse.desired)
         before = self.context.predict(recourse.original_rows)

@@ -1,42 +1,65 @@
 """The written form of a schema."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._row import jsonable
 
 T = TypeVar("T")
 
 FORMAT = "rocourse-schema"
-VERSION = 1
+VERSION = 2
+# What version 1 does not say is as it was then: nothing missing, no dates, nothing ignored.
+_READABLE = (1, VERSION)
 
-_CONTINUOUS = {"kind", "name", "low", "high", "integer", "immutable", "direction", "bounds", "unit"}
-_CATEGORICAL = {"kind", "name", "categories", "immutable", "direction", "labels"}
+_FEATURE = {"kind", "name", "immutable", "direction", "missing", "fill"}
+_CONTINUOUS = _FEATURE | {"low", "high", "integer", "bounds", "unit", "date"}
+_CATEGORICAL = _FEATURE | {"categories", "labels"}
 _TARGET = {"name", "classes", "favourable"}
 
 
-def to_dict(features: Iterable[Feature], target: Target | None) -> dict[str, Any]:
+class Parts(NamedTuple):
+    """What a schema is made of."""
+
+    features: tuple[Feature, ...]
+    target: Target | None
+    ignored: tuple[str, ...]
+    id: str | None
+
+
+def to_dict(parts: Parts) -> dict[str, Any]:
     """The schema in values that JSON knows."""
     return {
         "format": FORMAT,
         "version": VERSION,
-        "features": [_feature_to_dict(feature) for feature in features],
+        "features": [_feature_to_dict(feature) for feature in parts.features],
         "target": None
-        if target is None
+        if parts.target is None
         else {
-            "name": target.name,
-            "classes": list(target.classes),
-            "favourable": target.favourable,
+            "name": parts.target.name,
+            "classes": list(parts.target.classes),
+            "favourable": parts.target.favourable,
         },
+        "ignored": list(parts.ignored),
+        "id": parts.id,
     }
 
 
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     if isinstance(feature, Continuous):
-        number = int if feature.integer else float
+
+        def number(value: float) -> float | int | str:
+            return jsonable(feature, value)
+
+        bounds: list[float | int | str | None] = list(feature.bounds)
+        if feature.date:
+            bounds = [None if bound is None else number(bound) for bound in feature.bounds]
         return {
             "name": feature.name,
             "kind": "continuous",
@@ -45,8 +68,11 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
             "integer": feature.integer,
             "immutable": feature.immutable,
             "direction": feature.direction,
-            "bounds": list(feature.bounds),
+            "bounds": bounds,
             "unit": feature.unit,
+            "date": feature.date,
+            "missing": feature.missing,
+            "fill": None if feature.fill is None else number(feature.fill),
         }
     return {
         "name": feature.name,
@@ -55,11 +81,13 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
         "immutable": feature.immutable,
         "direction": feature.direction,
         "labels": None if feature.labels is None else list(feature.labels),
+        "missing": feature.missing,
+        "fill": feature.fill,
     }
 
 
-def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
-    """Features and target of a written schema; anything unexpected is refused."""
+def from_dict(data: object) -> Parts:
+    """The parts of a written schema; anything unexpected is refused."""
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"A schema must be a JSON object, but got {show(data)}; write it with Schema.save."
@@ -70,14 +98,13 @@ def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
             "file that Schema.save wrote."
         )
     version = data.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version not in _READABLE or isinstance(version, bool):
         raise SchemaError(
             f"The schema must have format version {VERSION}, but got {show(version)}; use the "
             "release of rocourse that wrote it, or infer it anew."
         )
-    _check_keys(
-        data, "The schema", known={"format", "version", "features", "target"}, required={"features"}
-    )
+    known = {"format", "version", "features", "target", "ignored", "id"}
+    _check_keys(data, "The schema", known=known, required={"features"})
     if not isinstance(data["features"], list):
         raise SchemaError(
             f"features must be a list, but got {show(data['features'])}; list one object per "
@@ -85,7 +112,12 @@ def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
         )
     features = tuple(_feature_from_dict(part, index) for index, part in enumerate(data["features"]))
     target = data.get("target")
-    return features, None if target is None else _target_from_dict(target)
+    return Parts(
+        features,
+        None if target is None else _target_from_dict(target),
+        data.get("ignored", ()),
+        data.get("id"),
+    )
 
 
 def _feature_from_dict(data: object, index: int) -> Feature:
@@ -135,6 +167,26 @@ def _check_keys(data: Mapping[str, Any], what: str, *, known: set[str], required
             raise SchemaError(
                 f"{what} must have the key {key!r}, but got only {listed(data, limit=12)}; add it."
             )
+
+
+def read(path: str | os.PathLike[str]) -> Parts:
+    """The parts of the schema in a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise SchemaError(
+            f"Schema file {str(path)!r} must be readable, but got {error.strerror or error}; "
+            "give a file that Schema.save wrote."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SchemaError(
+            f"Schema file {str(path)!r} must be text in UTF-8, but got other bytes; give a "
+            "file that Schema.save wrote."
+        ) from error
+    try:
+        return from_dict(parse(text))
+    except SchemaError as error:
+        raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
 
 
 def dump(data: Mapping[str, Any]) -> str:

@@ -2,13 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from rocourse._files import write_file
@@ -18,10 +19,12 @@ from rocourse.schema import _encoding, _inference, _json
 from rocourse.schema._constrain import Bounds, column_names, constrain
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._filling import filled, gaps_by_feature
+from rocourse.schema._gaps import MissingWords
 from rocourse.schema._layout import Layout, Rows
 from rocourse.schema._row import RowCodec
 from rocourse.schema._rules import Rule, rule_of
-from rocourse.schema._validation import check_fit
+from rocourse.schema._validation import check_columns, check_fit, check_frame
 from rocourse.schema._values import Scalar
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -34,10 +37,14 @@ class Schema:
     Attributes:
         features: Continuous and categorical features, in column order.
         target: The predicted column, if it is known.
+        ignored: Columns of the training rows that are no features.
+        id: The column that tells rows apart, if one was named; no feature either.
     """
 
     features: tuple[Feature, ...]
     target: Target | None = None
+    ignored: tuple[str, ...] = ()
+    id: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, Iterable):
@@ -68,6 +75,26 @@ class Schema:
                 f"The target must not be a feature, but {self.target.name!r} is both; remove the "
                 "feature."
             )
+        self._check_ignored()
+
+    def _check_ignored(self) -> None:
+        if isinstance(self.ignored, str) or not isinstance(self.ignored, Sequence):
+            raise SchemaError(
+                f"ignored must be a list of column names, but got {show(self.ignored)}; write a "
+                "list."
+            )
+        object.__setattr__(self, "ignored", tuple(self.ignored))
+        for name in (*self.ignored, *([] if self.id is None else [self.id])):
+            if not isinstance(name, str):
+                raise SchemaError(
+                    f"A column that is ignored or the id must be named by text, but got "
+                    f"{show(name)}; rename it."
+                )
+            if name in self.names or name == self._target_name:
+                raise SchemaError(
+                    f"A column that is ignored or the id must be neither feature nor target, but "
+                    f"{name!r} is; leave one of the two out."
+                )
 
     @classmethod
     def infer(
@@ -84,13 +111,21 @@ class Schema:
         integer: Iterable[str] = (),
         units: Mapping[str, str] = _NOTHING,
         favourable: Scalar | None = None,
+        missing: MissingWords = None,
+        ignored: Iterable[str] = (),
+        id: str | None = None,
     ) -> "Schema":
         """Reads a schema off the training rows.
 
         Text, flags and pandas categories become categorical features (sorted; a pandas category
         column keeps its order, and its declared categories even where no row has them). Numbers
         become continuous features over the range of the rows; they are integer if the column has an
-        integer type.
+        integer type, or has gaps and else whole numbers only. Times, and texts that are ISO dates
+        in nearly all cells, become continuous features of days.
+
+        Gaps are read sensibly unless `missing` says otherwise: of numbers as the median, of
+        categories as a category of their own. Where training rows have none, a later gap is read as
+        the median or the most frequent category. Rows without a class are not looked at.
 
         Args:
             df: Training rows.
@@ -106,16 +141,29 @@ class Schema:
             integer: Columns of whole numbers stored as floats.
             units: Words that follow the values in texts, by feature.
             favourable: The class an applicant wants; the last one in sorted order unless stated.
+            missing: What becomes of missing values, for the table or by column: `"impute"`,
+                `"category"` (of numbers in a whole table: impute), `"drop"` or `"error"`.
+            ignored: Columns that are no features.
+            id: Column that tells rows apart; no feature.
 
         Raises:
             SchemaError: An option names no column, a column is constant, or the options contradict
                 the rows.
-            DataError: The rows have missing or infinite values, values outside their bounds, or
-                there are none.
+            DataError: The rows have infinite values, values outside their bounds, or there are
+                none.
         """
+        df, left_out = check_frame(df), tuple(ignored)
+        set_aside = [*left_out, *([] if id is None else [id])]
+        for name in set_aside:
+            if name not in df.columns:
+                raise SchemaError(
+                    f"A column that is ignored or the id must be one of the rows', but got "
+                    f"{show(name)}{did_you_mean(name, df.columns)}; name one of "
+                    f"{listed(df.columns)}."
+                )
         return cls(
             *_inference.infer(
-                df,
+                df.drop(columns=set_aside),
                 target=target,
                 favourable=favourable,
                 categorical=categorical,
@@ -126,7 +174,10 @@ class Schema:
                 integer=integer,
                 bounds=bounds,
                 units=units,
-            )
+                missing=missing,
+            ),
+            ignored=left_out,
+            id=id,
         )
 
     def constrain(
@@ -168,13 +219,13 @@ class Schema:
             bounds={name: bounds[name] for name in known("bounds", bounds)},
         )
         if favourable is None:
-            return Schema(features, self.target)
+            return replace(self, features=features)
         if self.target is None:
             raise SchemaError(
                 "favourable must come with a schema that knows the target, but got "
                 f"{show(favourable)} and a schema without one; infer the schema with a target."
             )
-        return Schema(features, replace(self.target, favourable=favourable))
+        return replace(self, features=features, target=replace(self.target, favourable=favourable))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -194,9 +245,7 @@ class Schema:
     @cached_property
     def layout(self) -> Layout:
         """Shape of the encoded vector."""
-        return Layout(
-            len(self.continuous), tuple(len(feature.categories) for feature in self.categorical)
-        )
+        return Layout(len(self.continuous), tuple(feature.size for feature in self.categorical))
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
@@ -221,16 +270,14 @@ class Schema:
         """Checks rows and encodes them.
 
         Args:
-            df: Rows with exactly the columns of the schema, in any order.
+            df: Rows with the columns of the schema, in any order; others are not looked at.
             out_of_range: `"clip"` pulls numbers into the range of the training rows, with one
                 warning; `"error"` refuses them.
 
         Raises:
             DataError: The rows break a rule of the schema.
         """
-        return _encoding.encode(
-            df, self.features, self.layout, target=self._target_name, out_of_range=out_of_range
-        )
+        return _encoding.encode(df, self.features, self.layout, out_of_range=out_of_range)
 
     def decode(self, rows: Rows) -> pd.DataFrame:
         """Raw values of encoded rows: integers are integers, categories the original values."""
@@ -253,11 +300,44 @@ class Schema:
         """
         return _encoding.settle(df, rows, proposed, self.features, self.layout)
 
+    def filled(self, df: pd.DataFrame) -> "Schema":
+        """A copy in which all features that impute know their fill.
+
+        Those that have none learn it: the median of numbers, the most frequent category.
+
+        Args:
+            df: Training rows.
+        """
+        df = check_frame(df)
+        check_columns(df, self.names, SchemaError)
+        features = tuple(filled(feature, df[feature.name]) for feature in self.features)
+        return replace(self, features=features)
+
+    def gaps(self, df: pd.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
+        """Which rows have a missing value, bool [n], by the names of the features that have some.
+
+        Args:
+            df: Rows with the columns of the schema.
+        """
+        return {feature.name: gaps for feature, gaps in gaps_by_feature(df, self.features)}
+
+    def usable(self, df: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        """Which rows can be trained on: all but those with gaps where `missing="drop"`, bool [n].
+
+        Args:
+            df: Rows with the columns of the schema.
+        """
+        strict = [feature for feature in self.features if feature.missing == "drop"]
+        usable = np.ones(len(df), dtype=bool)
+        for _, gaps in gaps_by_feature(df, strict):
+            usable &= ~gaps
+        return usable
+
     def check_fit(self, df: pd.DataFrame) -> None:
         """Refuses training rows that this schema cannot be the schema of.
 
         Args:
-            df: Training rows with exactly the columns of the schema.
+            df: Training rows with exactly the columns of the schema, beside those ignored.
 
         Raises:
             SchemaError: Columns are missing or unknown, a number column holds text, an integer one
@@ -265,11 +345,12 @@ class Schema:
                 lie outside its range.
             DataError: Values are missing, infinite or outside their bounds, or there are no rows.
         """
-        check_fit(df, self.features, self._target_name)
+        set_aside = (*self.ignored, *([] if self.id is None else [self.id]))
+        check_fit(df, self.features, self._target_name, set_aside)
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in values that JSON knows, with format and version."""
-        return _json.to_dict(self.features, self.target)
+        return _json.to_dict(_json.Parts(self.features, self.target, self.ignored, self.id))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
@@ -308,20 +389,9 @@ class Schema:
         Raises:
             SchemaError: The file is missing, is no JSON, or is no schema of this version.
         """
+        parts = _json.read(path)
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise SchemaError(
-                f"Schema file {str(path)!r} must be readable, but got {error.strerror or error}; "
-                "give a file that Schema.save wrote."
-            ) from error
-        except UnicodeDecodeError as error:
-            raise SchemaError(
-                f"Schema file {str(path)!r} must be text in UTF-8, but got other bytes; give a "
-                "file that Schema.save wrote."
-            ) from error
-        try:
-            return cls.from_json(text)
+            return cls(*parts)
         except SchemaError as error:
             raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
 
