@@ -1,7 +1,6 @@
 """`rocourse recourse`: what each row must change to be given the desired class."""
 
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +9,17 @@ import typer
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rocourse.estimators import RecourseClassifier
+    from rocourse.schema import Recourse
 
 EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
+    "rocourse recourse model/ applicants.csv --id number --out advice.csv",
 )
 
 _SHOWN_ROWS = 5
@@ -37,6 +40,7 @@ def recourse(
     flip: Annotated[
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
+    id: options.Id = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -49,7 +53,14 @@ def recourse(
     """
     from rocourse.artifacts import load
     from rocourse.console import AdviceSummary, answers
-    from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
+    from rocourse.tables import (
+        JsonRecords,
+        check_table_path,
+        new_table,
+        open_rows,
+        recourse_table,
+        with_ids,
+    )
 
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
@@ -57,18 +68,22 @@ def recourse(
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    ask = partial(fitted.recourse, desired=_wanted(fitted, desired, flip, model))
-    rows = open_rows(data, schema=fitted.schema_, drop=drop)
+    wanted = _wanted(fitted, desired, flip, model)
+    rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
+
+    def ask(frame: "pd.DataFrame") -> tuple["Recourse", "pd.Series[Any] | None"]:
+        return fitted.recourse(frame, desired=wanted), None if rows.id is None else frame[rows.id]
+
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:
         file = nullcontext() if out is None else new_table(out, force=force)
         with output.row_progress(rows.total) as report, file as write:
-            for found in answers(rows, ask, report):
-                summary.add(found)
+            for found, ids in answers(rows, ask, report):
+                summary.add(found, ids)
                 if write is not None:
-                    write(recourse_table(found, stable=rows.several))
+                    write(recourse_table(found, stable=rows.several, ids=ids))
                 if as_json:
-                    records.add(found.to_records())
+                    records.add(with_ids(found.to_records(), ids))
         if as_json:
             head = {"model": str(model), "data": str(data), "method": fitted.method}
             records.print({**head, "rows": rows.total, **summary.counts}, "records")

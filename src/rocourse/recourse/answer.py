@@ -243,6 +243,7 @@ class Advisor:
             "robustness": None if chances.after is None else float(chances.after[0]),
             "cost": codec.cost(row.codes, attempt) if codec.priced else proximity,
             "months": codec.months(row, attempt),
+            "imputed": list(row.imputed),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -266,7 +267,8 @@ class Advisor:
         # In the order of the features, which is asked for where the schema was inferred.
         names = self.context.schema.names
         known = {name: applicant[name] for name in names if name in applicant}
-        table = pd.DataFrame([known | dict(applicant)])
+        # All of them, where some are missing: a column that was perhaps meant is then named.
+        table = pd.DataFrame([known if len(known) == len(names) else known | dict(applicant)])
         recourse = self.table(table, desired, out_of_range=out_of_range)
         target = np.searchsorted(self.classes, recourse.desired)
         before = self.context.predict(recourse.original_rows)

@@ -8,14 +8,16 @@ JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints
 from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._cut_off import CutOff, threshold_of_rate, verdicts
-from rocourse.schema._describe import describe_change
+from rocourse.schema._describe import describe_change, describe_value
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._frames import as_frame
+from rocourse.schema._gaps import GAP_WORDS, MISSING, Missing, MissingWords, gaps_of, is_gap
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._recourse import Recourse
-from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
+from rocourse.schema._row import EncodedRow, RowCodec, RowCodes, jsonable
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
@@ -34,9 +36,13 @@ __all__ = [
     "Feature",
     "Finding",
     "Follows",
+    "GAP_WORDS",
     "Layout",
     "Linear",
     "Moves",
+    "MISSING",
+    "Missing",
+    "MissingWords",
     "NumberRule",
     "OutOfRange",
     "Recourse",
@@ -47,8 +53,13 @@ __all__ = [
     "TableCheck",
     "Target",
     "ValueIndex",
+    "as_frame",
     "describe_change",
+    "describe_value",
     "features_changed",
+    "gaps_of",
+    "is_gap",
+    "jsonable",
     "limits_in_words",
     "one_hot",
     "proximity",

@@ -13,7 +13,14 @@ import numpy as np
 from rocourse.artifacts import load, model_digest
 from rocourse.errors import ConfigError
 from rocourse.estimators import RecourseClassifier
-from rocourse.schema import Categorical, ClippedWarning, Continuous, Schema, describe_change
+from rocourse.schema import (
+    Categorical,
+    ClippedWarning,
+    Continuous,
+    Schema,
+    describe_change,
+    jsonable,
+)
 
 Row = Mapping[str, Any]
 
@@ -35,12 +42,14 @@ class Decision:
         favourable: Whether that is the class that people want.
         probability: Of the favourable class.
         advice: What to change; None for a row that needs none.
+        imputed: The features that were missing and filled in.
     """
 
     decision: Any
     favourable: bool
     probability: float
     advice: "Advice | None"
+    imputed: list[str]
 
 
 @dataclass(frozen=True)
@@ -145,6 +154,7 @@ class Decider:
             favourable=favourable,
             probability=record["probability_before"],
             advice=None if favourable else self._advice(row, record),
+            imputed=record["imputed"],
         )
 
     def _advice(self, row: Row, record: dict[str, Any]) -> Advice:
@@ -172,7 +182,7 @@ class Decider:
 def same_questions(one: Schema, other: Schema) -> bool:
     """Whether two schemas ask for the same rows and promise the same class.
 
-    Ranges of numbers may differ: they come from training rows.
+    Ranges of numbers, and what gaps are read as, may differ: they come from training rows.
     """
     return _questions(one) == _questions(other)
 
@@ -180,7 +190,7 @@ def same_questions(one: Schema, other: Schema) -> bool:
 def _questions(schema: Schema) -> str:
     content = schema.to_dict()
     for feature in content["features"]:
-        for changing in ("low", "high"):
+        for changing in ("low", "high", "fill"):
             feature.pop(changing, None)
     return json.dumps(content, sort_keys=True, default=str)
 
@@ -205,9 +215,11 @@ def _random_row(schema: Schema, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _number(feature: Continuous, place: float) -> float | int:
+def _number(feature: Continuous, place: float) -> float | int | str:
     lowest, highest = feature.bounds
     low = feature.low if lowest is None else max(feature.low, lowest)
     high = feature.high if highest is None else min(feature.high, highest)
     value = low + place * (high - low)
+    if feature.date:
+        return jsonable(feature, round(value))
     return round(value) if feature.integer else float(f"{value:.4g}")

@@ -166,9 +166,9 @@ def _one_shifted(
     data: TrainingRows, shift: Shift, grown: bool, rng: np.random.Generator
 ) -> TrainingRows:
     """Shifted rows in which every class that the rows have can be learned."""
-    data = some_rows(data, _MOST_ROWS, rng)
     present = np.bincount(data.labels, minlength=data.n_classes)
     least = np.minimum(present, _LEAST_CLASS_ROWS)
+    data = _drawn(data, least, rng)
     n_groups = 1 if data.groups is None else len(np.unique(data.groups))
     for _ in range(_MOST_DRAWS):
         shifted = shift_rows(data, shift, rng)
@@ -177,6 +177,15 @@ def _one_shifted(
         if (np.bincount(shifted.labels, minlength=data.n_classes) >= least).all():
             return shifted
     return data
+
+
+def _drawn(data: TrainingRows, least: np.ndarray, rng: np.random.Generator) -> TrainingRows:
+    """Not too many of the rows, among them at least so many of each class."""
+    drawn = some_rows(data, _MOST_ROWS, rng)
+    counts = np.bincount(drawn.labels, minlength=data.n_classes)
+    for label in np.flatnonzero(counts < least):
+        drawn = join_rows(drawn, data.take(np.flatnonzero(data.labels == label)[: least[label]]))
+    return drawn
 
 
 def _train_lines(x: list[np.ndarray], labels: list[np.ndarray], n_classes: int) -> Lines:
