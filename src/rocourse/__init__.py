@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         VAEProposer,
         VanillaCFProposer,
     )
-    from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target
+    from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target, Wishes
 
 __all__ = [
     "Attack",
@@ -86,6 +86,7 @@ __all__ = [
     "VanillaCF",
     "VanillaCFProposer",
     "VanillaCFRandom",
+    "Wishes",
     "__version__",
     "adapt",
     "datasets",
@@ -97,7 +98,7 @@ __all__ = [
 _SUBMODULES = frozenset({"datasets", "evaluation"})
 # The rooms that other names live in, those that are quick to import first.
 _ROOMS = {
-    "rocourse.schema": ("Categorical", "Continuous", "Recourse", "Schema", "Target"),
+    "rocourse.schema": ("Categorical", "Continuous", "Recourse", "Schema", "Target", "Wishes"),
     "rocourse.artifacts": ("load", "save"),
     "rocourse.attack": ("Attack",),
     "rocourse.models": ("JointTrainer", "PlainTrainer", "Shift", "SteadyTrainer"),

@@ -5,9 +5,9 @@ model say, which class is wanted, what is proposed, what is left of that when ev
 kept, and what does the model say of it. They differ in how rows are read and in what is given back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +17,29 @@ from rocourse.errors import DataError
 from rocourse.models import share_of_witnesses
 from rocourse.networks import Predictor
 from rocourse.options import plain
+from rocourse.recourse._choices import choices
 from rocourse.recourse._proposer import Context, Proposer, State
+from rocourse.recourse._stacking import stacked, unstacked
 from rocourse.recourse.generator._one_row import Look, RowEngine
-from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodec, RowCodes, Rows
+from rocourse.schema import (
+    EachWishes,
+    EncodedRow,
+    Narrowing,
+    OutOfRange,
+    Recourse,
+    RowCodec,
+    RowCodes,
+    Rows,
+    Wishes,
+    wishes_of_rows,
+)
 
 Applicant = Mapping[str, Any]
 Record = dict[str, Any]
 
 _OTHER_OF_TWO = -1
+# Different wishes for which what is compiled is kept at hand.
+_WISHES_KEPT = 32
 
 
 class _Chances(NamedTuple):
@@ -40,6 +55,17 @@ class _Chances(NamedTuple):
     def of(self, place: int) -> "_Chances":
         """Those of one row."""
         return _Chances(*(part if part is None else part[place : place + 1] for part in self))
+
+
+class Judged(NamedTuple):
+    """What is said of attempts for rows that need a change."""
+
+    status: np.ndarray
+    """`[n]`."""
+    probability: np.ndarray
+    """Of the target class, float64 `[n]`."""
+    robustness: np.ndarray | None
+    """The chance that the next model gives it; None where the method has no idea, `[n]`."""
 
 
 _NO_IDEA = _Chances(None, None, None)
@@ -109,8 +135,46 @@ class Advisor:
             return None
         return share_of_witnesses(list(self.witnesses), rows, target, self.context.schema.layout)
 
-    def table(self, frame: pd.DataFrame, desired: Any, *, out_of_range: OutOfRange) -> Recourse:
+    @cached_property
+    def narrowed(self) -> Callable[[Wishes], Context]:
+        """The context that wishes leave; the last ones are kept, with what is compiled for them."""
+
+        def read(wishes: Wishes) -> Context:
+            return self.context.narrowed(Narrowing.of(wishes, self.context.schema))
+
+        return lru_cache(maxsize=_WISHES_KEPT)(read)
+
+    def judged(self, attempts: Rows, target: np.ndarray, before: np.ndarray | None) -> Judged:
+        """What the model and the method say of settled attempts.
+
+        Args:
+            attempts: One for each of some rows that need a change.
+            target: The class index wanted for each.
+            before: The chance of each row as it is; None where nothing is promised.
+        """
+        after = self.context.predict(attempts)
+        promise = self.proposer.promise(self.state, self.context, attempts, target)
+        if promise is None:
+            chances = _Chances(None, self.robustness(attempts, target), None)
+        else:
+            chances = _Chances(promise.made, promise.chance, before)
+        honoured = self.context.verdicts(after) == target
+        status = _statuses(np.ones(len(target), bool), honoured, chances)
+        likely = after[np.arange(len(after)), target].astype(float)
+        return Judged(status, likely, chances.after)
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        desired: Any,
+        *,
+        out_of_range: OutOfRange,
+        wishes: EachWishes = None,
+        options: int = 1,
+    ) -> Recourse:
         """The record of a whole table."""
+        if wishes is not None or options != 1:
+            return choices(self, frame, desired, out_of_range, wishes, options)
         schema = self.context.schema
         rows = schema.encode(frame, out_of_range=out_of_range)
         frame = frame[list(schema.names)]
@@ -145,13 +209,25 @@ class Advisor:
         return _Chances(promise.made, promise.chance, before.chance)
 
     def each(
-        self, applicants: Sequence[Applicant], desired: Any, *, out_of_range: OutOfRange
+        self,
+        applicants: Sequence[Applicant],
+        desired: Any,
+        *,
+        out_of_range: OutOfRange,
+        wishes: EachWishes = None,
+        options: int = 1,
     ) -> list[Record]:
         """The records of a handful of applicants, without a table where their rows allow it.
 
         A table of a few rows costs many times what the networks do: its columns are checked and
         converted one by one. Rows that are beyond doubt need none of it.
         """
+        if wishes is not None or options != 1:
+            pairs = zip(applicants, wishes_of_rows(wishes, len(applicants)), strict=True)
+            return [
+                self._by_table(applicant, desired, out_of_range, wished, options)
+                for applicant, wished in pairs
+            ]
         if len(applicants) == 1 and (record := self._one(applicants[0], desired)) is not None:
             return [record]
         read = [self._codec.encode(applicant) for applicant in applicants]
@@ -185,7 +261,7 @@ class Advisor:
             return []
         looks = self._looks([row.codes for _, row in pairs], desired)
         attempts = [self._settled(row, look) for (_, row), look in zip(pairs, looks, strict=True)]
-        shares = self.context.predict(self._stacked(attempts))
+        shares = self.context.predict(stacked(self.context.schema.layout, attempts))
         chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
             self._record(applicant, row.codes, attempt, look, share, chances.of(place))
@@ -228,7 +304,7 @@ class Advisor:
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
         """What the model says of rows, and proposals for those that need one."""
-        rows = self._stacked(codes)
+        rows = stacked(self.context.schema.layout, codes)
         before = self.context.predict(rows)
         predicted = self.context.verdicts(before)
         target = self.targets(desired, predicted)
@@ -236,19 +312,28 @@ class Advisor:
         needy = np.flatnonzero(target != predicted)
         if len(needy):
             found = self.propose(rows.take(needy), target[needy])
-            for place, change in zip(needy.tolist(), _unstacked(found), strict=True):
+            for place, change in zip(needy.tolist(), unstacked(found), strict=True):
                 proposed[place] = change
         likely = before[np.arange(len(before)), target].astype(float)
         columns = (predicted.tolist(), target.tolist(), likely.tolist(), proposed)
         return [Look(*values) for values in zip(*columns, strict=True)]
 
-    def _by_table(self, applicant: Applicant, desired: Any, out_of_range: OutOfRange) -> Record:
+    def _by_table(
+        self,
+        applicant: Applicant,
+        desired: Any,
+        out_of_range: OutOfRange,
+        wishes: Wishes | None = None,
+        options: int = 1,
+    ) -> Record:
         """Of a row whose values a table's checks must look at."""
         # In the order of the features, which is asked for where the schema was inferred.
         names = self.context.schema.names
         known = {name: applicant[name] for name in names if name in applicant}
         table = pd.DataFrame([known | dict(applicant)])
-        recourse = self.table(table, desired, out_of_range=out_of_range)
+        recourse = self.table(
+            table, desired, out_of_range=out_of_range, wishes=wishes, options=options
+        )
         target = np.searchsorted(self.classes, recourse.desired)
         before = self.context.predict(recourse.original_rows)
         (record,) = recourse.to_records()
@@ -262,7 +347,11 @@ class Advisor:
         if not self.witnesses and not self.proposer.promises:
             return _NO_IDEA
         target = np.array([look.target for look in looks], np.int32)
-        return self._chances(self._stacked(rows), self._stacked(attempts), target)
+        return self._chances(
+            stacked(self.context.schema.layout, rows),
+            stacked(self.context.schema.layout, attempts),
+            target,
+        )
 
     def targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
         """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""
@@ -296,21 +385,6 @@ class Advisor:
             return self._positions.get(desired)
         except TypeError:
             return None
-
-    def _stacked(self, codes: Sequence[RowCodes]) -> Rows:
-        n, layout = len(codes), self.context.schema.layout
-        values = np.array([row.values for row in codes], np.float32)
-        categories = np.array([row.categories for row in codes], layout.category_dtype)
-        return Rows(
-            values.reshape(n, layout.n_continuous), categories.reshape(n, layout.n_categorical)
-        )
-
-
-def _unstacked(rows: Rows) -> list[RowCodes]:
-    return [
-        RowCodes(tuple(values), tuple(codes))
-        for values, codes in zip(rows.continuous.tolist(), rows.categories.tolist(), strict=True)
-    ]
 
 
 def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:

@@ -12,11 +12,13 @@ from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._narrowing import Narrowing, Start
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
+from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 
 __all__ = [
     "EncodedRow",
@@ -26,9 +28,11 @@ __all__ = [
     "ClippedWarning",
     "Continuous",
     "CutOff",
+    "EachWishes",
     "Fault",
     "Feature",
     "Layout",
+    "Narrowing",
     "NumberRule",
     "OutOfRange",
     "Recourse",
@@ -36,12 +40,16 @@ __all__ = [
     "RowCodes",
     "Rows",
     "Schema",
+    "Start",
     "Target",
     "ValueIndex",
+    "Wishes",
+    "WishesLike",
     "describe_change",
     "features_changed",
     "one_hot",
     "proximity",
     "threshold_of_rate",
     "verdicts",
+    "wishes_of_rows",
 ]

@@ -179,6 +179,21 @@ class JuryProposer(Proposer, kind="jury"):
         search = partial(self._search, state.jury, state.edits, state.grid)
         return search(state.calibration.levels, context, rows, target)
 
+    def vary(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> Rows:
+        """As `propose`, with what is closed to each row; all go together."""
+        search = partial(self._search, state.jury, state.edits, state.grid)
+        levels = state.calibration.levels
+        return search(levels, context, rows, target, from_here=(closed, starts))
+
     def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
         standings = _standings(state.jury, rows, target, context.schema.layout)
@@ -209,9 +224,19 @@ class JuryProposer(Proposer, kind="jury"):
         context: Context,
         rows: Rows,
         target: np.ndarray,
+        *,
+        from_here: tuple[np.ndarray, Rows] | None = None,
     ) -> Rows:
         return jury_recourses(
-            jury, edits, grid, levels, rows, target, context.space, max_changes=self.max_changes
+            jury,
+            edits,
+            grid,
+            levels,
+            rows,
+            target,
+            context.space,
+            max_changes=self.max_changes,
+            from_here=from_here,
         )
 
 

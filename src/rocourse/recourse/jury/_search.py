@@ -26,13 +26,14 @@ from rocourse.recourse.search import (
     Size,
     Space,
     all_feature_layers,
-    allowed_edits,
     ask_about_edits,
     edit_costs,
     edited,
+    free_edits,
     owned_columns,
     propose_in_lanes,
     prune,
+    starting,
     through_lanes,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
@@ -74,6 +75,7 @@ def jury_recourses(
     space: Space,
     *,
     max_changes: int,
+    from_here: tuple[np.ndarray, Rows] | None = None,
 ) -> Rows:
     """Changes each row until the jury is sure of its target class.
 
@@ -86,6 +88,8 @@ def jury_recourses(
         target: The class index wanted for each.
         space: What the rows may become.
         max_changes: The most edits of a row.
+        from_here: What is closed to each row, bool `[n, width]`, and where its search begins; None:
+            nothing, and at the row.
     """
     parts = (jury, edits, grid, space.constraints)
 
@@ -95,7 +99,8 @@ def jury_recourses(
         )
 
     level = levels[target].astype(np.float32)
-    return propose_in_lanes(run, rows, target.astype(np.int32), level)
+    more = () if from_here is None else starting(*from_here)
+    return propose_in_lanes(run, rows, target.astype(np.int32), level, *more)
 
 
 def _search(
@@ -107,6 +112,7 @@ def _search(
     categories: Array,
     target: Array,
     level: Array,
+    *from_here: Array,
 ) -> tuple[Array, Array]:
     task = Task(*task)
     layout = task.layout
@@ -114,7 +120,7 @@ def _search(
     limits = task.constraints.limits(row)
     known = _Known(
         Lanes(row.T, target, level),
-        allowed_edits(task.edits, limits, layout).T,
+        free_edits(task.edits, limits, layout, *from_here[:1]).T,
         edit_costs(task.edits, row, layout).T,
     )
 
@@ -123,7 +129,8 @@ def _search(
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
 
-    start = _Found(row.T, jnp.zeros(len(target), jnp.int32))
+    begin = expand(from_here[1].T, from_here[2].T, layout) if from_here else row
+    start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
     found = through_lanes(step, known, start, count, lanes)
     retreat = partial(take_back, task)
     # The dearest change first.

@@ -89,6 +89,29 @@ class PanelProposer(Proposer, kind="panel"):
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
+        return self._search(state, context, rows, target)
+
+    def vary(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> Rows:
+        """As `propose`, with what is closed to each row; all go together."""
+        return self._search(state, context, rows, target, (closed, starts))
+
+    def _search(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        from_here: tuple[np.ndarray, Rows] | None = None,
+    ) -> Rows:
         panel, edits = _unnamed(state)
         return panel_recourses(
             panel,
@@ -98,6 +121,7 @@ class PanelProposer(Proposer, kind="panel"):
             context.space,
             max_changes=self.max_changes,
             min_gain=self.min_gain,
+            from_here=from_here,
         )
 
     def _quantiles(self, n_classes: int) -> list[float]:

@@ -19,8 +19,10 @@ from rocourse.recourse.search._edits import (
     category_edits,
     edit_costs,
     edited,
+    free_edits,
     made_edits,
     owned_columns,
+    starting,
 )
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
 from rocourse.recourse.search._first_layers import (
@@ -72,6 +74,7 @@ __all__ = [
     "feature_layers",
     "fill_lanes",
     "first_layers",
+    "free_edits",
     "group_members",
     "hard",
     "judge",
@@ -87,6 +90,7 @@ __all__ = [
     "propose_in_lanes",
     "prune",
     "settings_of",
+    "starting",
     "through_lanes",
     "traced",
 ]

@@ -76,6 +76,19 @@ def allowed_edits(edits: Edits, limits: Limits, layout: Layout) -> Array:
     return jnp.where((jnp.asarray(edits.feature) < cut)[:, None], within, chosen)
 
 
+def free_edits(edits: Edits, limits: Limits, layout: Layout, *closed: Array) -> Array:
+    """As `allowed_edits`, without those of columns that are closed to rows, bool `[n, width]`."""
+    allowed = allowed_edits(edits, limits, layout)
+    for shut in closed:
+        allowed = allowed & ~shut.T[edits.column]
+    return allowed
+
+
+def starting(closed: np.ndarray, starts: Rows) -> tuple[np.ndarray, ...]:
+    """What a search is told of rows to which something is closed, as columns."""
+    return closed, starts.continuous, starts.categories
+
+
 def edit_costs(edits: Edits, row: Array, layout: Layout) -> Array:
     """How far each edit takes its feature from encoded rows as columns, `[edits, n]`."""
     moved = jnp.abs(jnp.asarray(edits.value)[:, None] - row[edits.column])
