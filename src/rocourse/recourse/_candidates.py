@@ -81,7 +81,7 @@ def moves(rows: Rows, attempts: Rows) -> np.ndarray:
     return np.concatenate([numbers, groups], axis=1)
 
 
-def chosen(pool: Candidates, count: int, preferred: np.ndarray) -> np.ndarray:
+def chosen(pool: Candidates, count: int, preferred: np.ndarray, layout: Layout) -> np.ndarray:
     """The candidates to offer: the places of at most so many of each row, in order.
 
     What is promised comes first, then the cheapest; where nothing is promised, what would be
@@ -93,12 +93,14 @@ def chosen(pool: Candidates, count: int, preferred: np.ndarray) -> np.ndarray:
         pool: All candidates.
         count: The most of a row.
         preferred: Features that are preferred, bool `[features]`.
+        layout: Of the rows.
     """
     places = np.flatnonzero(pool.advised)
     if not len(places):
         return places
-    places = places[np.lexsort((*_order(pool, places, preferred), pool.owner[places]))]
     some = pool.take(places)
+    order = np.lexsort((*_order(some, preferred), some.owner))
+    places, some = places[order], some.take(order)
     table = _Table.of(some)
     apart = ~table.dominated()
     apart[apart] = counted(some.owner[apart]) < count
@@ -106,7 +108,7 @@ def chosen(pool: Candidates, count: int, preferred: np.ndarray) -> np.ndarray:
         few = np.bincount(some.owner[apart], minlength=pool.owner.max() + 1) < count
         others = few[some.owner] & ~apart
         if others.any():
-            others &= ~table.repeated(apart)
+            others &= ~table.repeated(apart, layout)
             more = apart | others
             # Those that change other features keep their places, the rest fill up.
             order = np.flatnonzero(more)[np.lexsort((~apart[more], some.owner[more]))]
@@ -115,11 +117,10 @@ def chosen(pool: Candidates, count: int, preferred: np.ndarray) -> np.ndarray:
     return offered
 
 
-def _order(pool: Candidates, places: np.ndarray, preferred: np.ndarray) -> tuple[np.ndarray, ...]:
+def _order(some: Candidates, preferred: np.ndarray) -> tuple[np.ndarray, ...]:
     """What candidates are sorted by, the last first."""
-    some = pool.take(places)
     # Of the unsure, the one that was searched for without a lock: others may be cheap but vain.
-    alone = places < pool.owner.max() + 1
+    alone = ~some.closed.any(axis=1)
     first = np.where((some.rank == 1) & ~alone, 2, some.rank)
     weights = np.where(preferred | ~preferred.any(), 1.0, _UNWANTED)
     return -some.certainty, some.moved @ weights, first
@@ -142,41 +143,54 @@ class _Table:
         laid[self._row, self._slot] = values
         return laid
 
+    def _beaten(self, by: np.ndarray) -> np.ndarray:
+        """Which candidates some other one beats, of `[rows, slots, others]`."""
+        beaten = np.asarray(by.any(axis=2))
+        return np.asarray(beaten[self._row, self._slot])
+
+    def _within(self, flags: np.ndarray) -> np.ndarray:
+        """Whether all flags of the other are mine too, `[rows, slots, others]`."""
+        within = np.ones((*self._shape, self._shape[1]), bool)
+        for word in _words(flags):
+            laid = self._laid(word, 0)
+            within &= (laid[:, None] & ~laid[:, :, None]) == 0
+        return within
+
     def dominated(self) -> np.ndarray:
         """Which another one makes superfluous: of those that change the same, all but the first."""
         some = self._some
-        changed = self._laid(np.packbits(some.moved > 0.0, axis=1), 0)
+        subset = self._within(some.moved > 0.0)
+        same = subset & subset.transpose(0, 2, 1)
         # A place without a candidate dominates none: it is dearer than all.
         cost = self._laid(some.moved.sum(axis=1), np.inf)
         certain, rank = self._laid(some.certainty, -np.inf), self._laid(some.rank, len(_RANKS))
-        superfluous = np.zeros(self._shape, bool)
-        for k, other in np.argwhere(~np.eye(self._shape[1], dtype=bool)):
-            subset = ((changed[:, other] & ~changed[:, k]) == 0).all(axis=1)
-            same = (changed[:, other] == changed[:, k]).all(axis=1)
-            better = (cost[:, other] <= cost[:, k]) & (certain[:, other] >= certain[:, k])
-            better &= rank[:, other] <= rank[:, k]
-            beaten = np.where(same, other < k, subset & better)
-            superfluous[:, k] |= beaten & np.isfinite(cost[:, other])
-        found: np.ndarray = superfluous[self._row, self._slot]
-        return found
+        better = (cost[:, None] <= cost[:, :, None]) & (certain[:, None] >= certain[:, :, None])
+        better &= rank[:, None] <= rank[:, :, None]
+        earlier = np.tri(self._shape[1], k=-1, dtype=bool)
+        by = np.where(same, earlier, subset & better) & np.isfinite(cost[:, None])
+        return self._beaten(by)
 
-    def repeated(self, offered: np.ndarray) -> np.ndarray:
-        """Which ask for all that another one asks for, which stands before it or is offered."""
-        some = self._some
-        numbers = some.attempts.continuous.shape[1]
-        moved = self._laid(some.moved, np.inf)
-        values = self._laid(some.attempts.categories, -1)
-        there = self._laid(np.ones(len(some.owner), bool), 0)
-        shown = self._laid(offered, 0)
-        again = np.zeros(self._shape, bool)
-        for k, other in np.argwhere(~np.eye(self._shape[1], dtype=bool)):
-            asked = moved[:, other] > 0.0
-            # The same number, nearer or farther, is the same request.
-            held = ~asked | (moved[:, k] > 0.0)
-            held[:, numbers:] &= ~asked[:, numbers:] | (values[:, k] == values[:, other])
-            again[:, k] |= held.all(axis=1) & there[:, other] & (shown[:, other] | (other < k))
-        found: np.ndarray = again[self._row, self._slot]
-        return found
+    def repeated(self, offered: np.ndarray, layout: Layout) -> np.ndarray:
+        """Which ask for all that another one asks for, which stands before it or is offered.
+
+        The same number, nearer or farther, is the same request; another category is another.
+        """
+        some, cut = self._some, layout.n_continuous
+        asked = np.zeros((len(offered), layout.width), bool)
+        asked[:, :cut] = some.moved[:, :cut] > 0.0
+        places, groups = np.nonzero(some.moved[:, cut:] > 0.0)
+        asked[places, _starts(layout)[groups] + some.attempts.categories[places, groups]] = True
+        there, shown = self._laid(np.ones_like(offered), 0), self._laid(offered, 0)
+        earlier = np.tri(self._shape[1], k=-1, dtype=bool)
+        others = ~np.eye(self._shape[1], dtype=bool) & (shown[:, None] | earlier)
+        return self._beaten(self._within(asked) & there[:, None] & others)
+
+
+def _words(flags: np.ndarray) -> list[np.ndarray]:
+    """Flags, `[m, flags]`, 64 of them in a number: comparing these takes no time."""
+    packed = np.packbits(flags, axis=1)
+    filled = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return list(np.ascontiguousarray(filled).view(np.uint64).T)
 
 
 class Trial(NamedTuple):
@@ -208,9 +222,8 @@ def trials(
     wholly = np.arange(len(place) + len(grouped)) < len(place)
     place, feature = np.r_[place, place[grouped]], np.r_[feature, feature[grouped]]
     owner, closed = pool.owner[place], pool.closed[place] | _owned(layout)[feature]
-    starts = np.array([group.start for group in layout.group_slices], int)
     group = feature[~wholly] - cut
-    column = starts[group] + pool.attempts.categories[place[~wholly], group]
+    column = _starts(layout)[group] + pool.attempts.categories[place[~wholly], group]
     closed[~wholly] = pool.closed[place[~wholly]]
     closed[np.flatnonzero(~wholly), column] = True
 
@@ -231,9 +244,8 @@ def trials(
 def staying(closed: np.ndarray, rows: Rows, changed: Rows, layout: Layout) -> Rows:
     """Changed rows, but as the rows are where that is closed, bool `[n, width]`."""
     cut = layout.n_continuous
-    starts = np.array([group.start for group in layout.group_slices], int)
     codes = np.clip(changed.categories, 0, np.array(layout.group_sizes, int) - 1)
-    shut = np.take_along_axis(closed, starts + codes, axis=1)
+    shut = np.take_along_axis(closed, _starts(layout) + codes, axis=1)
     return Rows(
         np.where(closed[:, :cut], rows.continuous, changed.continuous),
         np.where(shut, rows.categories, changed.categories),
@@ -256,6 +268,11 @@ def counted(owner: np.ndarray) -> np.ndarray:
 def _owned(layout: Layout) -> np.ndarray:
     """Which columns are a feature's, bool `[features, width]`."""
     return closing(np.eye(len(_sizes(layout)), dtype=bool), layout)
+
+
+def _starts(layout: Layout) -> np.ndarray:
+    """The first column of each group."""
+    return np.array([group.start for group in layout.group_slices], int)
 
 
 def _sizes(layout: Layout) -> tuple[int, ...]:

@@ -38,8 +38,12 @@ from rocourse.schema import (
 if TYPE_CHECKING:
     from rocourse.recourse.answer import Advisor
 
-# What is found under a lock may be nothing new: so many trials of a row are made besides.
-_FURTHER_TRIALS = 1
+# What is found under a lock may be nothing new: in each round, so many are tried besides.
+_FURTHER_TRIALS = 3
+_ROUNDS = 2
+# Changes of a row that single others are tried for, and how many of these.
+_SWAPS = 5
+_SWAPS_EACH = 6
 # Changes of other features that are tried to do without where some are preferred.
 _TRIALS_FOR_PREFERRED = 3
 
@@ -186,7 +190,8 @@ class _Group:
             pool = self._varied(pool, options, preferred)
         # What was tried first stands for rows without advice.
         sheets[0].write(where, pool.take(np.arange(len(where))))
-        picked = pool.take(chosen(pool, options, preferred))
+        layout = self.context.schema.layout
+        picked = pool.take(chosen(pool, options, preferred, layout))
         number = counted(picked.owner)
         for k, sheet in enumerate(sheets):
             own = picked.take(np.flatnonzero(number == k))
@@ -216,17 +221,48 @@ class _Group:
 
     def _varied(self, pool: Candidates, options: int, preferred: np.ndarray) -> Candidates:
         """The pool with as many options as there are to be found, by locking what was changed."""
+        layout, n = self.context.schema.layout, len(self.rows)
+        fixed = self.start.moved
+        swapped = trials(pool, np.full(n, _SWAPS), [], fixed, layout)
+        pool = self._swapped(pool, swapped)
         tried: list[np.ndarray] = []
-        left = np.full(len(self.rows), options - 1 + _FURTHER_TRIALS)
-        while True:
-            offered = pool.owner[chosen(pool, options, preferred)]
-            there = np.bincount(offered, minlength=len(left))
-            wanted = np.minimum(options - there, left)
-            next_ = trials(pool, wanted, tried, self.start.moved, self.context.schema.layout)
+        missing = self._missing(pool, options, preferred, np.ones(n, bool))
+        for _ in range(_ROUNDS):
+            wanted = np.where(missing > 0, missing + _FURTHER_TRIALS, 0)
+            next_ = trials(pool, wanted, tried, fixed, layout)
             if not len(next_.place):
-                return pool
-            left = left - np.bincount(pool.owner[next_.place], minlength=len(left))
+                break
             pool = self._tried(pool, next_)
+            missing = self._missing(pool, options, preferred, missing > 0)
+        return pool
+
+    def _missing(
+        self, pool: Candidates, options: int, preferred: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
+        """How many options some rows lack; of all others, none."""
+        some = pool.take(np.flatnonzero(rows[pool.owner]))
+        offered = some.owner[chosen(some, options, preferred, self.context.schema.layout)]
+        there = np.bincount(offered, minlength=len(rows))
+        return np.where(rows, options - there, 0)
+
+    def _swapped(self, pool: Candidates, trial: Trial) -> Candidates:
+        """The pool with what single changes can put in the place of others."""
+        base = pool.take(trial.place)
+        layout, own = self.context.schema.layout, self.start.rows.take(base.owner)
+        swaps = self.advisor.proposer.swap(
+            self.advisor.state,
+            self.context,
+            own,
+            self.target[base.owner],
+            closed=trial.closed,
+            starts=staying(trial.closed, own, base.attempts, layout),
+        )
+        if not swaps:
+            return pool
+        places, proposed = zip(*swaps[:_SWAPS_EACH], strict=True)
+        where = np.concatenate(places)
+        found = Rows.concatenate(proposed)
+        return pool.joined(self._judged(base.owner[where], found, trial.closed[where]))
 
     def _tried(self, pool: Candidates, trial: Trial) -> Candidates:
         """The pool with what is found when more is locked."""

@@ -194,6 +194,31 @@ class Proposer(Options):
             continuous[own], categories[own] = found.continuous, found.categories
         return Rows(continuous, categories)
 
+    def swap(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> list[tuple[np.ndarray, Rows]]:
+        """What a single change makes of the starts, if that is known sooner than what `vary` finds.
+
+        Args:
+            state: What `fit` gave.
+            context: What it was fitted for.
+            rows: Compact rows.
+            target: The class index wanted for each, `[n]`.
+            closed: As for `vary`.
+            starts: As for `vary`.
+
+        Returns:
+            Any number of times: the places of some rows, and a proposal for each.
+        """
+        return []
+
     def promise(
         self, state: State, context: Context, rows: Rows, target: np.ndarray
     ) -> Promise | None:

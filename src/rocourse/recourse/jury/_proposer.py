@@ -7,7 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jax import Array
 
-from rocourse.models import Shift, TrainingRows, bound, class_scores, in_blocks, with_scores
+from rocourse.models import (
+    Shift,
+    TrainingRows,
+    bound,
+    class_scores,
+    few_at_once,
+    in_blocks,
+    with_scores,
+)
 from rocourse.models.jurors import (
     Jurors,
     Lines,
@@ -30,6 +38,7 @@ from rocourse.recourse.jury._calibration import (
 )
 from rocourse.recourse.jury._search import jury_recourses
 from rocourse.recourse.jury._standing import Jury, standing
+from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._values import usual_values
 from rocourse.recourse.search import Edits
@@ -194,6 +203,22 @@ class JuryProposer(Proposer, kind="jury"):
         levels = state.calibration.levels
         return search(levels, context, rows, target, from_here=(closed, starts))
 
+    def swap(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> list[tuple[np.ndarray, Rows]]:
+        """What single edits make of the starts, the best few of each."""
+        jury, edits, grid, _, calibration = state
+        return jury_swaps(
+            jury, edits, grid, calibration.levels, rows, target, context.space, closed, starts
+        )
+
     def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
         standings = _standings(state.jury, rows, target, context.schema.layout)
@@ -288,8 +313,10 @@ def _standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np
 def _standing_of(
     jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
 ) -> tuple[Array]:
-    x = expand(continuous.T, categories.T, layout)
-    return (standing(jury[0], x, target).T,)
+    def some(values: Array, codes: Array, wanted: Array) -> Array:
+        return standing(jury[0], expand(values, codes, layout), wanted)
+
+    return (few_at_once(some, continuous.T, categories.T, target).T,)
 
 
 def _votes(jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout) -> list[np.ndarray]:

@@ -46,7 +46,7 @@ _LEAST_RATE = 0.01
 _SHORT_LIST = 6
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What does not change of a row that is searched for."""
 
     lanes: Lanes
@@ -117,14 +117,9 @@ def _search(
     task = Task(*task)
     layout = task.layout
     row = expand(continuous.T, categories.T, layout)
-    limits = task.constraints.limits(row)
-    known = _Known(
-        Lanes(row.T, target, level),
-        free_edits(task.edits, limits, layout, *from_here[:1]).T,
-        edit_costs(task.edits, row, layout).T,
-    )
+    known = known_of(task, row, target, level, *from_here[:1])
 
-    def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
+    def step(known: Known, found: _Found) -> tuple[_Found, Array]:
         x, going = _best_edit(found.x, known, task)
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
@@ -139,12 +134,33 @@ def _search(
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 
 
-def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
-    """Makes the edit that gains most for its price, where the jury is not yet sure.
+def known_of(task: Task, row: Array, target: Array, level: Array, *closed: Array) -> Known:
+    """What is known of encoded rows as columns before a search, and what is closed to them."""
+    limits = task.constraints.limits(row)
+    return Known(
+        Lanes(row.T, target, level),
+        free_edits(task.edits, limits, task.layout, *closed).T,
+        edit_costs(task.edits, row, task.layout).T,
+    )
 
-    Returns:
-        The rows, and which of them have to go on.
-    """
+
+class Listed(NamedTuple):
+    """The edits of each row that gain most for their price, as the whole jury sees them."""
+
+    places: Array
+    """Which edits, `[n, listed]`."""
+    rates: Array
+    """What each gains for its price; -inf where it is of no use, `[n, listed]`."""
+    standings: Array
+    """How far the model and all families but the trees lead after it, `[3, listed, n]`."""
+    trees: Array
+    """The same of the trees, `[n, listed]`."""
+    unsure: Array
+    """Where the jury is not yet sure, `[n]`."""
+
+
+def listed_edits(x: Array, known: Known, task: Task) -> Listed:
+    """Asks about all edits of rows `[n, width]`, and the trees about the best of them."""
     jury, edits = task.jury, task.edits
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
@@ -174,14 +190,27 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     useful = jnp.isfinite(best_rates) & (listed > _LEAST_GAIN)
     finals = listed / jnp.take_along_axis(price.T, places, axis=1)
     finals = jnp.where(useful, finals, -jnp.inf)
+    then = jnp.take_along_axis(standings, places.T[None], axis=1)
+    return Listed(places, finals, then, said, unsure)
 
-    best = jnp.argmax(finals, axis=1)[:, None]
-    chosen = jnp.take_along_axis(places, best, axis=1)[:, 0]
-    moves = unsure & (jnp.max(finals, axis=1) > _LEAST_RATE)
-    x = jnp.where(moves[:, None], edited(columns, chosen, edits, owned).T, x)
+
+def _best_edit(x: Array, known: Known, task: Task) -> tuple[Array, Array]:
+    """Makes the edit that gains most for its price, where the jury is not yet sure.
+
+    Returns:
+        The rows, and which of them have to go on.
+    """
+    level = known.lanes.level
+    found = listed_edits(x, known, task)
+    best = jnp.argmax(found.rates, axis=1)[:, None]
+    chosen = jnp.take_along_axis(found.places, best, axis=1)[:, 0]
+    moves = found.unsure & (jnp.max(found.rates, axis=1) > _LEAST_RATE)
+    owned = owned_columns(task.layout)
+    x = jnp.where(moves[:, None], edited(x.T, chosen, task.edits, owned).T, x)
     # What the jury says of the row as it is now is known already.
-    now = jnp.take_along_axis(standings, chosen[None, None], axis=1)[:, 0]
-    sure = jnp.all(now >= level, axis=0) & (jnp.take_along_axis(said, best, axis=1)[:, 0] >= level)
+    now = jnp.take_along_axis(found.standings, best.T[None], axis=1)[:, 0]
+    trees = jnp.take_along_axis(found.trees, best, axis=1)[:, 0]
+    sure = jnp.all(now >= level, axis=0) & (trees >= level)
     return x, moves & ~sure
 
 
