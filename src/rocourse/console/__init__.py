@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rocourse.console._preview import Preview
     from rocourse.console._rolling_table import rolling_lines
     from rocourse.console._training_rows import read_training_rows, take_period
+    from rocourse.console._wishes import WishOptions
 
 __all__ = [
     "INTERRUPTED",
@@ -34,6 +35,7 @@ __all__ = [
     "Preview",
     "Report",
     "ColumnOptions",
+    "WishOptions",
     "answers",
     "audit_lines",
     "chosen_method",
@@ -63,6 +65,7 @@ _HOMES = {
     "rolling_lines": "_rolling_table",
     "take_period": "_training_rows",
     "target_of": "_classes",
+    "WishOptions": "_wishes",
 }
 
 __getattr__ = lazy_names(__name__, _HOMES)

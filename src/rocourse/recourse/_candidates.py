@@ -81,25 +81,29 @@ def moves(rows: Rows, attempts: Rows) -> np.ndarray:
     return np.concatenate([numbers, groups], axis=1)
 
 
-def chosen(pool: Candidates, count: int, preferred: np.ndarray, layout: Layout) -> np.ndarray:
+def chosen(
+    pool: Candidates, count: int, preferred: np.ndarray, layout: Layout, *, promises: bool
+) -> np.ndarray:
     """The candidates to offer: the places of at most so many of each row, in order.
 
-    What is promised comes first, then the cheapest; where nothing is promised, what would be
-    advised alone. No two of a row change the same features, and none is dominated: there is no
-    other that changes some of the same features and no more, costs no more and is as certain. Only
-    where there are too few of these come others that ask for another category.
+    What is promised comes first, the cheapest of it before the rest; where nothing is promised,
+    what would be advised alone, and then the cheapest. No two of a row change the same features,
+    and none is dominated: there is no other that changes some of the same features and no more,
+    costs no more and is as certain. Only where there are too few of these come others that ask for
+    another category.
 
     Args:
         pool: All candidates.
         count: The most of a row.
         preferred: Features that are preferred, bool `[features]`.
         layout: Of the rows.
+        promises: Whether the method promises what it found.
     """
     places = np.flatnonzero(pool.advised)
     if not len(places):
         return places
     some = pool.take(places)
-    order = np.lexsort((*_order(some, preferred), some.owner))
+    order = np.lexsort((*_order(some, preferred, promises), some.owner))
     places, some = places[order], some.take(order)
     table = _Table.of(some)
     apart = ~table.dominated()
@@ -117,11 +121,12 @@ def chosen(pool: Candidates, count: int, preferred: np.ndarray, layout: Layout) 
     return offered
 
 
-def _order(some: Candidates, preferred: np.ndarray) -> tuple[np.ndarray, ...]:
+def _order(some: Candidates, preferred: np.ndarray, promises: bool) -> tuple[np.ndarray, ...]:
     """What candidates are sorted by, the last first."""
-    # Of the unsure, the one that was searched for without a lock: others may be cheap but vain.
-    alone = ~some.closed.any(axis=1)
-    first = np.where((some.rank == 1) & ~alone, 2, some.rank)
+    # Without a promise, first what was searched for without a lock: others may be cheap but vain.
+    alone = ~some.closed.any(axis=1) & ~preferred.any()
+    vague = (some.rank == 1) | (not promises)
+    first = 2 * some.rank + (vague & ~alone)
     weights = np.where(preferred | ~preferred.any(), 1.0, _UNWANTED)
     return -some.certainty, some.moved @ weights, first
 

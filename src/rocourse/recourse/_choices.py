@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from rocourse.recourse.answer import Advisor
 
 # What is found under a lock may be nothing new: in each round, so many are tried besides.
-_FURTHER_TRIALS = 3
-_ROUNDS = 2
+_FURTHER_TRIALS = (0, 4)
 # Changes of a row that single others are tried for, and how many of these.
 _SWAPS = 5
 _SWAPS_EACH = 6
@@ -187,15 +186,18 @@ class _Group:
         if preferred.any():
             pool = self._preferring(pool, preferred)
         if options > 1:
-            pool = self._varied(pool, options, preferred)
+            pool = self._varied(pool, options)
         # What was tried first stands for rows without advice.
         sheets[0].write(where, pool.take(np.arange(len(where))))
-        layout = self.context.schema.layout
-        picked = pool.take(chosen(pool, options, preferred, layout))
+        picked = pool.take(self._chosen(pool, options))
         number = counted(picked.owner)
         for k, sheet in enumerate(sheets):
             own = picked.take(np.flatnonzero(number == k))
             sheet.write(where[own.owner], own)
+
+    def _chosen(self, pool: Candidates, options: int) -> np.ndarray:
+        layout, preferred = self.context.schema.layout, self.narrowing.preferred
+        return chosen(pool, options, preferred, layout, promises=self.advisor.proposer.promises)
 
     def _first(self) -> Candidates:
         """What is proposed for each row, and where that will not do, the start itself."""
@@ -219,34 +221,34 @@ class _Group:
         fixed = self.start.moved | preferred
         return self._tried(pool, trials(pool.take(everyone), wanted, [], fixed, layout))
 
-    def _varied(self, pool: Candidates, options: int, preferred: np.ndarray) -> Candidates:
+    def _varied(self, pool: Candidates, options: int) -> Candidates:
         """The pool with as many options as there are to be found, by locking what was changed."""
         layout, n = self.context.schema.layout, len(self.rows)
         fixed = self.start.moved
         swapped = trials(pool, np.full(n, _SWAPS), [], fixed, layout)
         pool = self._swapped(pool, swapped)
         tried: list[np.ndarray] = []
-        missing = self._missing(pool, options, preferred, np.ones(n, bool))
-        for _ in range(_ROUNDS):
-            wanted = np.where(missing > 0, missing + _FURTHER_TRIALS, 0)
+        missing = self._missing(pool, options, np.ones(n, bool))
+        for further in _FURTHER_TRIALS:
+            wanted = np.where(missing > 0, missing + further, 0)
             next_ = trials(pool, wanted, tried, fixed, layout)
             if not len(next_.place):
                 break
             pool = self._tried(pool, next_)
-            missing = self._missing(pool, options, preferred, missing > 0)
+            missing = self._missing(pool, options, missing > 0)
         return pool
 
-    def _missing(
-        self, pool: Candidates, options: int, preferred: np.ndarray, rows: np.ndarray
-    ) -> np.ndarray:
+    def _missing(self, pool: Candidates, options: int, rows: np.ndarray) -> np.ndarray:
         """How many options some rows lack; of all others, none."""
         some = pool.take(np.flatnonzero(rows[pool.owner]))
-        offered = some.owner[chosen(some, options, preferred, self.context.schema.layout)]
+        offered = some.owner[self._chosen(some, options)]
         there = np.bincount(offered, minlength=len(rows))
         return np.where(rows, options - there, 0)
 
     def _swapped(self, pool: Candidates, trial: Trial) -> Candidates:
         """The pool with what single changes can put in the place of others."""
+        if not len(trial.place):
+            return pool
         base = pool.take(trial.place)
         layout, own = self.context.schema.layout, self.start.rows.take(base.owner)
         swaps = self.advisor.proposer.swap(
@@ -266,6 +268,8 @@ class _Group:
 
     def _tried(self, pool: Candidates, trial: Trial) -> Candidates:
         """The pool with what is found when more is locked."""
+        if not len(trial.place):
+            return pool
         base = pool.take(trial.place)
         return pool.joined(self._under_locks(base.owner, trial.closed, base.attempts))
 

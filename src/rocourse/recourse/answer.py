@@ -173,7 +173,7 @@ class Advisor:
         options: int = 1,
     ) -> Recourse:
         """The record of a whole table."""
-        if wishes is not None or options != 1:
+        if wishes is not None or options != 1 or options is True:
             return choices(self, frame, desired, out_of_range, wishes, options)
         schema = self.context.schema
         rows = schema.encode(frame, out_of_range=out_of_range)
@@ -222,7 +222,7 @@ class Advisor:
         A table of a few rows costs many times what the networks do: its columns are checked and
         converted one by one. Rows that are beyond doubt need none of it.
         """
-        if wishes is not None or options != 1:
+        if wishes is not None or options != 1 or options is True:
             pairs = zip(applicants, wishes_of_rows(wishes, len(applicants)), strict=True)
             return [
                 self._by_table(applicant, desired, out_of_range, wished, options)
