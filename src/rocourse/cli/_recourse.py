@@ -1,7 +1,6 @@
 """`rocourse recourse`: what each row must change to be given the desired class."""
 
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,16 +9,21 @@ import typer
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rocourse.estimators import RecourseClassifier
+    from rocourse.schema import Recourse
 
 EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
+    "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
 )
 
 _SHOWN_ROWS = 5
+_WISHES = "Wishes"
 
 
 def recourse(
@@ -37,6 +41,58 @@ def recourse(
     flip: Annotated[
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
+    several: Annotated[
+        int,
+        typer.Option(
+            "--options", metavar="N", min=1, help="The most options for a row, the best first."
+        ),
+    ] = 1,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lock",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help=f"Feature that must stay as it is. {options.NAMES}",
+        ),
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="COL=LOW..HIGH",
+            rich_help_panel=_WISHES,
+            help="Where a number must end, either side may be empty; or COL=A,B, the categories "
+            "that will do.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help="Feature that may change, no other than these.",
+        ),
+    ] = None,
+    prefer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prefer",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help="Feature to change rather than others.",
+        ),
+    ] = None,
+    wishes: Annotated[
+        Path | None,
+        typer.Option(
+            "--wishes",
+            metavar="FILE",
+            rich_help_panel=_WISHES,
+            help="A JSON file of wishes, one object for all rows or a list with one for each.",
+        ),
+    ] = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -45,10 +101,11 @@ def recourse(
     """Advise each row what to change. Rows are counted from 0.
 
     The output says for each row whether advice was found, not found or not needed; a row for which
-    none was found keeps its values.
+    none was found keeps its values. With --options, each option is a line of its own. Wishes can
+    only narrow what the schema allows.
     """
     from rocourse.artifacts import load
-    from rocourse.console import AdviceSummary, answers
+    from rocourse.console import AdviceSummary, WishOptions, answers
     from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
 
     if flip and desired is not None:
@@ -57,7 +114,12 @@ def recourse(
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    ask = partial(fitted.recourse, desired=_wanted(fitted, desired, flip, model))
+    wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
+    wanted = _wanted(fitted, desired, flip, model)
+
+    def ask(frame: "pd.DataFrame") -> "Recourse":
+        return fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
+
     rows = open_rows(data, schema=fitted.schema_, drop=drop)
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:

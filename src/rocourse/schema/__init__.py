@@ -14,11 +14,13 @@ from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
+from rocourse.schema._narrowing import Narrowing, Start
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
+from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "ClippedWarning",
     "Continuous",
     "CutOff",
+    "EachWishes",
     "Fault",
     "Feature",
     "Finding",
@@ -37,6 +40,7 @@ __all__ = [
     "Layout",
     "Linear",
     "Moves",
+    "Narrowing",
     "NumberRule",
     "OutOfRange",
     "Recourse",
@@ -44,9 +48,12 @@ __all__ = [
     "RowCodes",
     "Rows",
     "Schema",
+    "Start",
     "TableCheck",
     "Target",
     "ValueIndex",
+    "Wishes",
+    "WishesLike",
     "describe_change",
     "features_changed",
     "limits_in_words",
@@ -55,4 +62,5 @@ __all__ = [
     "threshold_of_rate",
     "together_in_words",
     "verdicts",
+    "wishes_of_rows",
 ]

@@ -1,7 +1,7 @@
 """The record of recourses: the only thing methods emit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,9 @@ Objects = npt.NDArray[np.object_]
 
 # Values that are what JSON has, whatever they are; a float may be NaN, which it has not.
 _JSON_TYPES = frozenset({str, int, bool})
+
+# What the options of a row share with its record.
+_COMMON = frozenset({"index", "predicted", "desired", "reason"})
 
 FOUND, UNSURE, NOT_FOUND, NOT_NEEDED = "found", "found_unsure", "not_found", "not_needed"
 STATUSES = (FOUND, UNSURE, NOT_FOUND, NOT_NEEDED)
@@ -50,6 +53,10 @@ class Recourse:
         method: Name of the method.
         robustness: Estimated chance of each attempt to be given the desired class by the next
             model; None where the method has no idea.
+        reasons: Why wishes cannot be met, of rows that are not given advice for it, else None; None
+            without wishes.
+        others: Further options for the same rows, as many records as were asked for besides this
+            one. Where a row has fewer, its status there is `"not_found"`.
     """
 
     schema: Schema
@@ -62,6 +69,8 @@ class Recourse:
     probability: npt.NDArray[np.float64]
     method: str
     robustness: npt.NDArray[np.float64] | None = None
+    reasons: Objects | None = None
+    others: tuple["Recourse", ...] = ()
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -82,7 +91,7 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        told = () if self.robustness is None else ("robustness",)
+        told = [name for name in ("robustness", "reasons") if getattr(self, name) is not None]
         for name in (
             *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
             *told,
@@ -120,7 +129,14 @@ class Recourse:
             probability=self.probability[where],
             method=self.method,
             robustness=None if self.robustness is None else self.robustness[where],
+            reasons=None if self.reasons is None else self.reasons[where],
+            others=tuple(other[where] for other in self.others),
         )
+
+    @property
+    def options(self) -> tuple["Recourse", ...]:
+        """All options, one record each: this one first, without others, and the others."""
+        return (replace(self, others=()) if self.others else self, *self.others)
 
     @property
     def advised(self) -> Mask:
@@ -238,6 +254,10 @@ class Recourse:
             "cost": self.cost.tolist(),
             "months": [None] * len(self) if self.months is None else self.months.tolist(),
         }
+        if self.reasons is not None:
+            columns["reason"] = self.reasons.tolist()
+        if self.others:
+            columns["options"] = _options(self.options)
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
@@ -279,6 +299,22 @@ class Recourse:
             np.concatenate(before)[order],
             np.concatenate(after)[order],
         )
+
+
+def _options(options: tuple[Recourse, ...]) -> list[list[dict[str, Any]]]:
+    """Of each row, the records of its options, without what they have in common."""
+    kept = [
+        [
+            {name: value for name, value in record.items() if name not in _COMMON}
+            for record in option.to_records()
+        ]
+        for option in options
+    ]
+    advised = [option.advised.tolist() for option in options]
+    return [
+        [record for record, there in zip(row, given, strict=True) if there]
+        for row, given in zip(zip(*kept, strict=True), zip(*advised, strict=True), strict=True)
+    ]
 
 
 def _jsonable_list(values: "pd.Series | pd.Index | npt.NDArray[Any]") -> list[Any]:

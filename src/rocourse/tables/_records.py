@@ -28,11 +28,28 @@ def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
 
     Rows for which nothing was found keep their own values; proximity, the number of features
     changed, the cost and, where the schema knows of time, the months are then those of the attempt.
+    Where several options were asked for, each is a line with its number, `option`, from 1; a row
+    without advice has one line.
 
     Args:
         recourse: The advice for a batch of rows.
         stable: Whether the types must be those of any other batch too.
     """
+    if not recourse.others:
+        return _one_line_a_row(recourse, stable=stable)
+    lines, numbers = [], []
+    for k, option in enumerate(recourse.options):
+        where = np.flatnonzero(option.advised | (k == 0))
+        table = _one_line_a_row(option[where], stable=stable)
+        numbers.append(np.stack([where, np.full(len(where), k)]))
+        # After the row, before what came of it.
+        table.insert(1, _free_name("option", recourse.original), k + 1)
+        lines.append(table)
+    row, number = np.concatenate(numbers, axis=1)
+    return pd.concat(lines, ignore_index=True).iloc[np.lexsort((number, row))]
+
+
+def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
     features = recourse.frame(stable=stable)
     record: dict[str, Any] = {
         "row": recourse.original.index,
