@@ -411,6 +411,11 @@ PUBLIC = {
         "VAEProposer",
         "VanillaCFProposer",
     },
+    "rocourse.recourse.proof": {
+        "Sought",
+        "prove",
+        "seek",
+    },
     "rocourse.recourse.search": {
         "Candidate",
         "EDIT_PRICE",
@@ -490,9 +495,11 @@ PUBLIC = {
         "Fault",
         "Feature",
         "Layout",
+        "Loosening",
         "NEGLIGIBLE_CHANGE",
         "NumberRule",
         "OutOfRange",
+        "Proof",
         "Recourse",
         "RowCodec",
         "RowCodes",

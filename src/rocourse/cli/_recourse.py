@@ -1,5 +1,6 @@
 """`rocourse recourse`: what each row must change to be given the desired class."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -10,13 +11,17 @@ import typer
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rocourse.estimators import RecourseClassifier
+    from rocourse.schema import Recourse
 
 EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
+    "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
 )
 
 _SHOWN_ROWS = 5
@@ -37,6 +42,23 @@ def recourse(
     flip: Annotated[
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Where nothing is found, look through everything that is allowed: prove that "
+            "nothing is enough, or say how far the search went; and say which limit to loosen.",
+        ),
+    ] = False,
+    loosen: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--loosen",
+            metavar="COL",
+            help="With --prove: a column whose limits might be loosened; by default any. "
+            f"{options.NAMES}",
+        ),
+    ] = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -51,13 +73,19 @@ def recourse(
     from rocourse.console import AdviceSummary, answers
     from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
 
+    if loosen and not prove:
+        raise typer.BadParameter("--loosen goes with --prove.")
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    ask = partial(fitted.recourse, desired=_wanted(fitted, desired, flip, model))
+    ask: Callable[[pd.DataFrame], Recourse] = partial(
+        fitted.recourse, desired=_wanted(fitted, desired, flip, model)
+    )
+    if prove:
+        ask = _proving(fitted, ask, loosen)
     rows = open_rows(data, schema=fitted.schema_, drop=drop)
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:
@@ -71,10 +99,27 @@ def recourse(
                     records.add(found.to_records())
         if as_json:
             head = {"model": str(model), "data": str(data), "method": fitted.method}
-            records.print({**head, "rows": rows.total, **summary.counts}, "records")
+            counts = summary.counts | ({} if not prove else {"proved_none": summary.proved or 0})
+            records.print({**head, "rows": rows.total, **counts}, "records")
     output.show(*summary.lines())
     if out is not None:
         output.show(f"Advice for {rows.total} rows written to {out}")
+
+
+def _proving(
+    fitted: "RecourseClassifier",
+    ask: Callable[["pd.DataFrame"], "Recourse"],
+    loosen: list[str] | None,
+) -> Callable[["pd.DataFrame"], "Recourse"]:
+    """What asks for advice, and for proofs where there is none."""
+    from rocourse.tables import split_names
+
+    names = split_names(loosen, fitted.schema_.names)
+
+    def proved(frame: "pd.DataFrame") -> "Recourse":
+        return fitted.prove(ask(frame), loosen=names or True)
+
+    return proved
 
 
 def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path: Path) -> Any:

@@ -12,6 +12,7 @@ from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
@@ -29,8 +30,10 @@ __all__ = [
     "Fault",
     "Feature",
     "Layout",
+    "Loosening",
     "NumberRule",
     "OutOfRange",
+    "Proof",
     "Recourse",
     "RowCodec",
     "RowCodes",

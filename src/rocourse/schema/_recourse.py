@@ -17,6 +17,7 @@ from rocourse.schema._encoding import decode_column
 from rocourse.schema._features import Categorical, Feature, positioned
 from rocourse.schema._layout import Positions, Rows, Selection, check_layout
 from rocourse.schema._overlay import overlay
+from rocourse.schema._proof import Proof
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
 from rocourse.schema._values import plain
@@ -50,6 +51,8 @@ class Recourse:
         method: Name of the method.
         robustness: Estimated chance of each attempt to be given the desired class by the next
             model; None where the method has no idea.
+        proofs: Of each row without a recourse what is known about it, else None; None where it was
+            not asked for.
     """
 
     schema: Schema
@@ -62,6 +65,7 @@ class Recourse:
     probability: npt.NDArray[np.float64]
     method: str
     robustness: npt.NDArray[np.float64] | None = None
+    proofs: tuple[Proof | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -82,7 +86,7 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        told = () if self.robustness is None else ("robustness",)
+        told = [name for name in ("robustness", "proofs") if getattr(self, name) is not None]
         for name in (
             *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
             *told,
@@ -120,6 +124,7 @@ class Recourse:
             probability=self.probability[where],
             method=self.method,
             robustness=None if self.robustness is None else self.robustness[where],
+            proofs=None if self.proofs is None else tuple(self.proofs[k] for k in where),
         )
 
     @property
@@ -197,7 +202,7 @@ class Recourse:
         return ordered, list(zip([0, *ends], ends, strict=False))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """One JSON-able record per row."""
+        """One JSON-able record per row; with `proof` and `loosen` where proofs were asked for."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
         for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
@@ -218,6 +223,12 @@ class Recourse:
             if self.robustness is None
             else self.robustness.tolist(),
         }
+        if self.proofs is not None:
+            columns["proof"] = [proof and proof.text for proof in self.proofs]
+            columns["loosen"] = [
+                proof.loosen.to_record() if proof and proof.loosen else None
+                for proof in self.proofs
+            ]
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
