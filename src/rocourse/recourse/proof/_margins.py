@@ -16,6 +16,7 @@ SLOPE = float(np.float32(LEAK))
 _UNIT = 2.0**-24
 # Of a probability in float32, by whatever approximation of the exponential.
 _PROBABILITY_ERROR = 16 * _UNIT
+_LEAST = 1e-9
 
 
 class Margins(NamedTuple):
@@ -61,6 +62,8 @@ def margins_of(
         if cut_off is not None:
             enough = float(np.float32(cut_off.threshold))
             threshold = enough if cut_off.favourable == 1 else 1.0 - enough
+            # A cut-off that float32 cannot tell from 0 or 1 leaves nothing to be said by bounds.
+            threshold = min(max(threshold, _LEAST), 1.0 - _LEAST)
         last = sign * logits
         offset = sign * (offsets - math.log(threshold / (1.0 - threshold)))
     else:
@@ -99,14 +102,16 @@ def rounding(margins: Margins, boxes: Boxes) -> np.ndarray:
     most = error = np.zeros((n_networks, len(size), 0))
     for depth, (weight, bias) in enumerate(zip(margins.weights, margins.biases, strict=True)):
         across = np.abs(weight)
+        # Zeros cost nothing: those between joined networks, and those of one-hot groups.
+        terms = weight.shape[2]
         if depth == 0:
+            terms = margins.layout.n_continuous + margins.layout.n_categorical
             total = np.stack([highest(rows, reach, margins.layout) for rows in across])
             error = np.zeros_like(total)
         else:
             total, error = (part @ across.swapaxes(1, 2) for part in (most, error))
-        # Joined networks are summed with the zeros between them; two terms more for the bias and
-        # one for the rectifier.
-        share = (n_networks * weight.shape[2] + 3) * _UNIT
+        # Two terms more for the bias and one for the rectifier.
+        share = (terms + 3) * _UNIT
         most = total + np.abs(bias)[:, None]
         error = (1.0 + share) * error + share * most
     across = np.abs(margins.last).swapaxes(1, 2)
