@@ -423,6 +423,11 @@ PUBLIC = {
         "VAEProposer",
         "VanillaCFProposer",
     },
+    "rocourse.recourse.proof": {
+        "Sought",
+        "prove",
+        "seek",
+    },
     "rocourse.recourse.search": {
         "Candidate",
         "Columns",
@@ -521,9 +526,11 @@ PUBLIC = {
         "Linear",
         "Moves",
         "Narrowing",
+        "Loosening",
         "NEGLIGIBLE_CHANGE",
         "NumberRule",
         "OutOfRange",
+        "Proof",
         "Recourse",
         "RowCodec",
         "RowCodes",

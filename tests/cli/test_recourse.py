@@ -171,3 +171,33 @@ def test_wishes_are_kept(files, rows, tmp_path, in_file):
 )
 def test_wrong_wishes_are_refused(files, wished, said):
     assert said in refused("recourse", files / "model", files / "a.csv", *wished)
+
+
+def test_proofs_are_told_where_nothing_is_found(tmp_path):
+    frame = make_applicants()
+    # Nothing but the region may change, which says little.
+    still = ["income", "age", "job"]
+    schema = Schema.infer(frame, target=TARGET, favourable="granted", immutable=still)
+    model = trained_model()
+    asked = untrained_model(schema=schema)
+    asked.model_, asked.network_ = model.model_, model.network_
+    asked.__dict__.pop("_advisor", None)
+    save(asked, tmp_path / "model")
+    frame.drop(columns=TARGET).to_csv(tmp_path / "a.csv", index=False)
+    args = ("recourse", tmp_path / "model", tmp_path / "a.csv", "--prove", "--loosen", "job,income")
+    document = json.loads(succeed(*args, "--json").stdout)
+    unfound = [record for record in document["records"] if record["status"] == "not_found"]
+    assert unfound and document["proved_none"] == len(unfound)
+    assert {record["proof"] for record in unfound} == {"none exists"}
+    rules = {rule["feature"] for r in unfound if r["loosen"] for rule in r["loosen"]["rules"]}
+    assert rules and rules <= {"job", "income"}
+    text = succeed(*args, "--out", tmp_path / "r.csv").stdout
+    assert f"Proved for {len(unfound)} of {len(unfound)} rows without advice" in text
+    table = pd.read_csv(tmp_path / "r.csv", keep_default_na=False)
+    assert (table["proof"] == "none exists").sum() == len(unfound)
+    assert table["loosen"].str.contains("would be enough").any()
+
+
+def test_loosen_goes_with_prove(files):
+    result = run("recourse", files / "model", files / "a.csv", "--loosen", "job")
+    assert result.exit_code == 2

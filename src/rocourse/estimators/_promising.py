@@ -1,5 +1,6 @@
-"""What a fitted estimator says about the next model: chances, and promises at other shares."""
+"""What a fitted estimator says beyond its advice: of the next model, and of what cannot be had."""
 
+from collections.abc import Collection
 from copy import copy
 from typing import Any, Self
 
@@ -7,11 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rocourse.recourse import Pledge, Proposer, State
+from rocourse.recourse.proof import prove
 from rocourse.schema import Recourse, Schema
 
 
 class Promising:
-    """The part of an estimator that looks ahead."""
+    """The part of an estimator that looks beyond its own advice."""
 
     classes_: np.ndarray
     schema_: Schema
@@ -60,3 +62,20 @@ class Promising:
         )
         twin.state_ = twin.proposer_.recalibrated(self.state_)
         return twin
+
+    def prove(
+        self, recourse: Recourse, *, boxes: int = 20_000, loosen: bool | Collection[str] = True
+    ) -> Recourse:
+        """Says what it means that nothing was found: that there is none, or how far was looked.
+
+        Args:
+            recourse: What `recourse` gave.
+            boxes: The most parts of what a row can become that are looked at.
+            loosen: Whether to say which rule of the schema stands in the way; names of features:
+                only rules of theirs.
+
+        Returns:
+            The record with `proofs`. Where the search had missed a recourse, it is in the record.
+        """
+        check_is_fitted(self)
+        return prove(self._advisor, recourse, boxes=boxes, loosening=loosen)

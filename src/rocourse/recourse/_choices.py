@@ -126,7 +126,8 @@ def choices(
     ]
     reasons[reasons == ""] = None
     told = None if wishes is None else reasons
-    return replace(first, reasons=told, others=tuple(others))
+    wished = None if wishes is None else tuple(asked)
+    return replace(first, reasons=told, others=tuple(others), wishes=wished)
 
 
 def _start(

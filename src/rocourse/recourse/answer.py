@@ -147,7 +147,26 @@ class Advisor:
         frame = frame[list(schema.names)]
         predicted = self.context.verdicts(self.context.predict(rows))
         target = self.targets(desired, predicted)
-        proposed = self.propose(rows, target)
+        return self.answer(frame, rows, predicted, target, self.propose(rows, target))
+
+    def answer(
+        self,
+        frame: pd.DataFrame,
+        rows: Rows,
+        predicted: np.ndarray,
+        target: np.ndarray,
+        proposed: Rows,
+    ) -> Recourse:
+        """The record of rows, by what is proposed for each.
+
+        Args:
+            frame: The rows as they were given, columns in the order of the schema.
+            rows: The same, encoded.
+            predicted: The class index of each, `[n]`.
+            target: The class index wanted for each, `[n]`.
+            proposed: Any changes.
+        """
+        schema = self.context.schema
         needed = target != predicted
         proposed = where_rows(needed, proposed, rows)
         attempts = kept(self.context, frame, rows, proposed, target)

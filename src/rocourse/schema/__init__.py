@@ -15,6 +15,7 @@ from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._narrowing import Narrowing, Start
+from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
@@ -39,10 +40,12 @@ __all__ = [
     "Follows",
     "Layout",
     "Linear",
+    "Loosening",
     "Moves",
     "Narrowing",
     "NumberRule",
     "OutOfRange",
+    "Proof",
     "Recourse",
     "RowCodec",
     "RowCodes",

@@ -66,6 +66,12 @@ def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
     columns = {_free_name(name, features): values for name, values in record.items()}
     columns |= {name: features[name].array for name in features.columns}
     columns[_free_name("changes", features)] = recourse.summaries()
+    if recourse.proofs is not None:
+        texts = [
+            (p.text, p.loosen.text if p.loosen else "") if p else ("", "") for p in recourse.proofs
+        ]
+        for place, name in enumerate(("proof", "loosen")):
+            columns[_free_name(name, features)] = [text[place] for text in texts]
     return pd.DataFrame(columns)
 
 
