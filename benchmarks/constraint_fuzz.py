@@ -1,11 +1,12 @@
 """Limits of change, tried out: recourses of every method under random schemas, judged by an oracle.
 
     python benchmarks/constraint_fuzz.py [--recourses 20000] [--rows 100] [--method NAME ...]
-        [--json results.json]
+        [--options 1] [--json results.json]
 
 Each method is fitted once, small, and asked under as many random schemas as it takes: largest
 changes, steps, moves, prices, followers, sums, numbers of features, directions, bounds. The oracle
-(`tests/limits.py`) is plain Python over raw rows and the schema's JSON. See benchmarks/README.md.
+(`tests/limits.py`) is plain Python over raw rows and the schema's JSON. With more than one option,
+every other schema is asked under random wishes too. See benchmarks/README.md.
 """
 
 import argparse
@@ -21,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.limits import broken_limits, random_rows, random_schema, under
 from tests.loans import fit, make_loans
+from tests.wishes import broken_wishes, random_wishes
 
 from rocourse.estimators import METHODS
-from rocourse.schema import ClippedWarning
+from rocourse.schema import ClippedWarning, Recourse, Wishes
 
 
 def main() -> None:
@@ -31,13 +33,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--recourses", type=int, default=20_000)
     parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--options", type=int, default=1)
     parser.add_argument("--method", action="append", choices=list(METHODS))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ClippedWarning)
     results = []
     for method in options.method or METHODS:
-        result = tried(method, options.recourses, options.rows)
+        result = tried(method, options.recourses, options.rows, options.options)
         print(
             f"{method:20} {result['recourses']} recourses, {result['found']} of them valid, for "
             f"{result['rows']} rows under {result['schemas']} schemas: {result['violations']} "
@@ -50,7 +53,7 @@ def main() -> None:
     sys.exit(any(result["violations"] for result in results))
 
 
-def tried(method: str, recourses: int, rows: int) -> dict[str, Any]:
+def tried(method: str, recourses: int, rows: int, options: int) -> dict[str, Any]:
     """What came of so many attempts of one method."""
     model = fit(METHODS[method], make_loans(400, seed=0))
     start, asked, changed, found, seed = time.perf_counter(), 0, 0, 0, 0
@@ -60,15 +63,15 @@ def tried(method: str, recourses: int, rows: int) -> dict[str, Any]:
         random = Random(seed)
         schema = random_schema(random, numbers=3, groups=(3, 2))
         frame = random_rows(random, schema, rows)
-        recourse = under(model, schema).table(frame, None, out_of_range="clip")
-        written = schema.to_dict()
-        # What did not convince the model keeps the limits as well.
-        attempts = recourse.attempted().to_dict("records")
-        for before, after in zip(frame.to_dict("records"), attempts, strict=True):
-            violations += [f"seed {seed}: {text}" for text in broken_limits(written, before, after)]
+        wished = random_wishes(random, schema) if options > 1 and seed % 2 else None
+        recourse = under(model, schema).table(
+            frame, None, out_of_range="clip", wishes=wished, options=options
+        )
+        for option in recourse.options:
+            violations += [f"seed {seed}: {text}" for text in _broken(option, wished)]
+            changed += int((option.features_changed > 0).sum())
+            found += int(option.advised.sum())
         asked, seed = asked + len(frame), seed + 1
-        changed += int((recourse.features_changed > 0).sum())
-        found += int(recourse.advised.sum())
     for text in violations[:5]:
         print(f"  {text}")
     return {
@@ -80,6 +83,20 @@ def tried(method: str, recourses: int, rows: int) -> dict[str, Any]:
         "violations": len(violations),
         "seconds": time.perf_counter() - start,
     }
+
+
+def _broken(recourse: Recourse, wished: Wishes | None) -> list[str]:
+    """What recourses break: of the limits, also by what did not convince the model; of wishes."""
+    written, broken = recourse.schema.to_dict(), []
+    groups = [feature.name for feature in recourse.schema.categorical]
+    before, after = (
+        frame.to_dict("records") for frame in (recourse.original, recourse.attempted())
+    )
+    for old, new, advised in zip(before, after, recourse.advised, strict=True):
+        broken += broken_limits(written, old, new)
+        if wished is not None and advised:
+            broken += broken_wishes(wished, old, new, groups)
+    return broken
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         Recourse,
         Schema,
         Target,
+        Wishes,
     )
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "VanillaCF",
     "VanillaCFProposer",
     "VanillaCFRandom",
+    "Wishes",
     "__version__",
     "adapt",
     "datasets",
@@ -113,7 +115,7 @@ _SUBMODULES = frozenset({"datasets", "evaluation"})
 _ROOMS = {
     "rocourse.schema": (
         *("Categorical", "Change", "Continuous", "Follows", "Linear", "Moves"),
-        *("Recourse", "Schema", "Target"),
+        *("Recourse", "Schema", "Target", "Wishes"),
     ),
     "rocourse.artifacts": ("load", "save"),
     "rocourse.attack": ("Attack",),

@@ -118,3 +118,86 @@ def test_categories_that_look_like_numbers_or_gaps_stay_text(tmp_path):
     succeed("recourse", tmp_path / "model", tmp_path / "a.csv", "--out", tmp_path / "r.csv")
     advice = pd.read_csv(tmp_path / "r.csv", dtype={"job": "str"}, keep_default_na=False)
     assert set(advice["job"]) <= {"1", "2", "None"}
+
+
+def test_options_are_lines_and_records(files, rows, tmp_path):
+    expected = trained_model().recourse(
+        rows, desired="granted", options=3, wishes={"lock": ["age"]}
+    )
+    wished = ("--options", "3", "--lock", "age")
+    out = tmp_path / "options.csv"
+    succeed("recourse", files / "model", files / "a.csv", *wished, "--out", out)
+    table = pd.read_csv(out)
+    assert list(table.columns[:3]) == ["row", "option", "status"]
+    assert set(table["row"]) == set(range(len(rows)))
+    for row, lines in table.groupby("row"):
+        there = sum(option.advised[row] for option in expected.options)
+        assert lines["option"].tolist() == list(range(1, max(there, 1) + 1))
+        np.testing.assert_allclose(
+            lines["proximity"], [expected.options[k].proximity[row] for k in range(len(lines))]
+        )
+    result = succeed("recourse", files / "model", files / "a.csv", *wished, "--json")
+    assert json.loads(result.stdout)["records"] == expected.to_records()
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_wishes_are_kept(files, rows, tmp_path, in_file):
+    wished = ("--range", "income=50..", "--range", "job=full,part", "--prefer", "income")
+    if in_file:
+        each = {"ranges": {"income": [50, None], "job": ["full", "part"]}, "prefer": ["income"]}
+        (tmp_path / "wishes.json").write_text(json.dumps([each] * len(rows)))
+        wished = ("--wishes", tmp_path / "wishes.json")
+    result = succeed("recourse", files / "model", files / "a.csv", *wished, "--json")
+    wishes = {"ranges": {"income": (50, None), "job": ("full", "part")}, "prefer": ["income"]}
+    expected = trained_model().recourse(rows, desired="granted", wishes=wishes)
+    assert json.loads(result.stdout)["records"] == expected.to_records()
+    advised = expected.frame()[expected.advised]
+    assert len(advised)
+    assert (advised["income"] >= 50).all()
+    assert set(advised["job"]) <= {"full", "part"}
+
+
+@pytest.mark.parametrize(
+    ("wished", "said"),
+    [
+        (("--range", "income"), "--range must be COL=LOW..HIGH"),
+        (("--range", "income=much.."), "--range of 'income' must be LOW..HIGH"),
+        (("--range", "income=1.."), "can only narrow"),
+        (("--range", "job=boss"), "--range of 'job' must name some of"),
+        (("--lock", "salary"), "no feature 'salary'"),
+        (("--wishes", "nowhere.json"), "--wishes must be a readable file of JSON"),
+        (("--wishes", "nowhere.json", "--lock", "age"), "--wishes must come without"),
+    ],
+)
+def test_wrong_wishes_are_refused(files, wished, said):
+    assert said in refused("recourse", files / "model", files / "a.csv", *wished)
+
+
+def test_proofs_are_told_where_nothing_is_found(tmp_path):
+    frame = make_applicants()
+    # Nothing but the region may change, which says little.
+    still = ["income", "age", "job"]
+    schema = Schema.infer(frame, target=TARGET, favourable="granted", immutable=still)
+    model = trained_model()
+    asked = untrained_model(schema=schema)
+    asked.model_, asked.network_ = model.model_, model.network_
+    asked.__dict__.pop("_advisor", None)
+    save(asked, tmp_path / "model")
+    frame.drop(columns=TARGET).to_csv(tmp_path / "a.csv", index=False)
+    args = ("recourse", tmp_path / "model", tmp_path / "a.csv", "--prove", "--loosen", "job,income")
+    document = json.loads(succeed(*args, "--json").stdout)
+    unfound = [record for record in document["records"] if record["status"] == "not_found"]
+    assert unfound and document["proved_none"] == len(unfound)
+    assert {record["proof"] for record in unfound} == {"none exists"}
+    rules = {rule["feature"] for r in unfound if r["loosen"] for rule in r["loosen"]["rules"]}
+    assert rules and rules <= {"job", "income"}
+    text = succeed(*args, "--out", tmp_path / "r.csv").stdout
+    assert f"Proved for {len(unfound)} of {len(unfound)} rows without advice" in text
+    table = pd.read_csv(tmp_path / "r.csv", keep_default_na=False)
+    assert (table["proof"] == "none exists").sum() == len(unfound)
+    assert table["loosen"].str.contains("would be enough").any()
+
+
+def test_loosen_goes_with_prove(files):
+    result = run("recourse", files / "model", files / "a.csv", "--loosen", "job")
+    assert result.exit_code == 2

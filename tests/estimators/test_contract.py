@@ -48,7 +48,13 @@ def test_every_method_has_the_same_skeleton():
             "groups",
             "on_epoch",
         ]
-        assert list(inspect.signature(cls.recourse).parameters) == ["self", "X", "desired"]
+        assert list(inspect.signature(cls.recourse).parameters) == [
+            "self",
+            "X",
+            "desired",
+            "wishes",
+            "options",
+        ]
         parameters = inspect.signature(cls.__init__).parameters
         assert list(parameters)[:2] == ["self", "schema"]
         hyper = list(parameters.values())[2:]

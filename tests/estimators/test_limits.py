@@ -3,12 +3,13 @@
 from random import Random
 
 import pytest
-from tests.limits import broken_limits, random_rows, random_schema, under
+from tests.limits import broken_limits, random_rows, random_schema, stated_cost, under
+from tests.wishes import broken_wishes, random_wishes
 
 from rocourse.estimators import METHODS
 from rocourse.schema import Change, features_changed
 
-SCHEMAS, ROWS = 12, 20
+SCHEMAS, ROWS, WISHED = 12, 20, 6
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -32,6 +33,39 @@ def test_every_method_keeps_random_limits(method, fitted):
             assert broken_limits(written, before, after) == []
         found += recourse.advised.sum()
     # The limits are no wall: many of the rows can be helped within them.
+    assert found > 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:Values outside the range")
+def test_wishes_and_options_keep_random_limits(method, fitted):
+    model, found = fitted(method), 0
+    for seed in range(WISHED):
+        random = Random(seed)
+        schema = random_schema(random, numbers=3, groups=(3, 2))
+        frame = random_rows(random, schema, ROWS)
+        wished = [random_wishes(random, schema)] * ROWS if seed % 2 else None
+        recourse = under(model, schema).table(
+            frame, None, out_of_range="clip", wishes=wished, options=3
+        )
+        rows, written = frame.to_dict("records"), schema.to_dict()
+        groups = [feature.name for feature in schema.categorical]
+        for option in recourse.options:
+            attempts = option.attempted().to_dict("records")
+            for place, (before, after) in enumerate(zip(rows, attempts, strict=True)):
+                assert broken_limits(written, before, after) == []
+                if not option.advised[place]:
+                    continue
+                found += 1
+                assert option.cost[place] == pytest.approx(
+                    stated_cost(written, before, after), abs=1e-4
+                )
+                if wished is not None and wished[place] is not None:
+                    assert broken_wishes(wished[place], before, after, groups) == []
+        for record in recourse.to_records():
+            costs = [one["cost"] for one in record["options"] if one["status"] == "found"]
+            if model.proposer_.promises and not (wished and wished[0] and wished[0].prefer):
+                assert costs == sorted(costs)
     assert found > 0
 
 

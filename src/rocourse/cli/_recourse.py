@@ -20,9 +20,12 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
     "rocourse recourse model/ applicants.csv --id number --out advice.csv",
+    "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
+    "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
 )
 
 _SHOWN_ROWS = 5
+_WISHES = "Wishes"
 
 
 def recourse(
@@ -41,6 +44,75 @@ def recourse(
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
     id: options.Id = None,
+    several: Annotated[
+        int,
+        typer.Option(
+            "--options", metavar="N", min=1, help="The most options for a row, the best first."
+        ),
+    ] = 1,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lock",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help=f"Feature that must stay as it is. {options.NAMES}",
+        ),
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="COL=LOW..HIGH",
+            rich_help_panel=_WISHES,
+            help="Where a number must end, either side may be empty; or COL=A,B, the categories "
+            "that will do.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help="Feature that may change, no other than these.",
+        ),
+    ] = None,
+    prefer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prefer",
+            metavar="COL",
+            rich_help_panel=_WISHES,
+            help="Feature to change rather than others.",
+        ),
+    ] = None,
+    wishes: Annotated[
+        Path | None,
+        typer.Option(
+            "--wishes",
+            metavar="FILE",
+            rich_help_panel=_WISHES,
+            help="A JSON file of wishes, one object for all rows or a list with one for each.",
+        ),
+    ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Where nothing is found, look through everything that is allowed: prove that "
+            "nothing is enough, or say how far the search went; and say which limit to loosen.",
+        ),
+    ] = False,
+    loosen: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--loosen",
+            metavar="COL",
+            help="With --prove: a column whose limits might be loosened; by default any. "
+            f"{options.NAMES}",
+        ),
+    ] = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -49,30 +121,38 @@ def recourse(
     """Advise each row what to change. Rows are counted from 0.
 
     The output says for each row whether advice was found, not found or not needed; a row for which
-    none was found keeps its values.
+    none was found keeps its values. With --options, each option is a line of its own. Wishes can
+    only narrow what the schema allows.
     """
     from rocourse.artifacts import load
-    from rocourse.console import AdviceSummary, answers
+    from rocourse.console import AdviceSummary, WishOptions, answers
     from rocourse.tables import (
         JsonRecords,
         check_table_path,
         new_table,
         open_rows,
         recourse_table,
+        split_names,
         with_ids,
     )
 
+    if loosen and not prove:
+        raise typer.BadParameter("--loosen goes with --prove.")
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
+    wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
     wanted = _wanted(fitted, desired, flip, model)
+    names = split_names(loosen, fitted.schema_.names)
     rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
 
     def ask(frame: "pd.DataFrame") -> tuple["Recourse", "pd.Series[Any] | None"]:
-        return fitted.recourse(frame, desired=wanted), None if rows.id is None else frame[rows.id]
+        found = fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
+        proved = fitted.prove(found, loosen=names or True) if prove else found
+        return proved, None if rows.id is None else frame[rows.id]
 
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:
@@ -86,7 +166,8 @@ def recourse(
                     records.add(with_ids(found.to_records(), ids))
         if as_json:
             head = {"model": str(model), "data": str(data), "method": fitted.method}
-            records.print({**head, "rows": rows.total, **summary.counts}, "records")
+            counts = summary.counts | ({} if not prove else {"proved_none": summary.proved or 0})
+            records.print({**head, "rows": rows.total, **counts}, "records")
     output.show(*summary.lines())
     if out is not None:
         output.show(f"Advice for {rows.total} rows written to {out}")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rocourse.console._rolling_table import rolling_lines
     from rocourse.console._table_look import TableLook, look_over
     from rocourse.console._training_rows import read_training_rows, take_period
+    from rocourse.console._wishes import WishOptions
 
 __all__ = [
     "INTERRUPTED",
@@ -38,6 +39,7 @@ __all__ = [
     "Report",
     "TableLook",
     "ColumnOptions",
+    "WishOptions",
     "answers",
     "audit_lines",
     "check_lines",
@@ -74,6 +76,7 @@ _HOMES = {
     "rolling_lines": "_rolling_table",
     "take_period": "_training_rows",
     "target_of": "_classes",
+    "WishOptions": "_wishes",
 }
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,6 +1,5 @@
 """The one estimator: a trainer, a proposer and perhaps an attack; rows in, recourses out."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rocourse.attack import Attack
+from rocourse.estimators._advising import Advising
 from rocourse.estimators._given import (
     classes_of,
     learned_schema,
@@ -33,7 +33,6 @@ from rocourse.estimators._parameters import (
     resolved,
     states_cut_off,
 )
-from rocourse.estimators._promising import Promising
 from rocourse.estimators._reading import (
     known_labels,
     new_labels,
@@ -55,7 +54,7 @@ from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
-from rocourse.schema import CutOff, OutOfRange, Recourse, Schema, verdicts
+from rocourse.schema import CutOff, OutOfRange, Schema, verdicts
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
 
@@ -63,7 +62,7 @@ METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
 
-class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that says what a row must change to be given another class.
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
@@ -295,50 +294,6 @@ class RecourseClassifier(Promising, ClassifierMixin, BaseEstimator):  # type: ig
         """The class that each row is given: the most probable one, or as the cut-off has it."""
         shares = self.predict_proba(X)
         return self.classes_[verdicts(shares, self.cut_off_)]  # type: ignore[no-any-return]
-
-    def recourse(self, X: Any, *, desired: Any = None) -> Recourse:
-        """Says what each row must change to be given the desired class.
-
-        Args:
-            X: Rows as for `predict`.
-            desired: A class for all rows or one for each. None asks for the other class of two, or
-                for the favourable class of many.
-
-        Returns:
-            A record of the whole batch. Every row it returns satisfies the schema's constraints;
-            where no valid recourse was found, its status says so.
-        """
-        check_is_fitted(self)
-        frame = read_frame(self, X, fitting=False)
-        return self._advisor.table(frame, desired, out_of_range=self.out_of_range)
-
-    def recourse_one(self, applicant: Mapping[str, Any], *, desired: Any = None) -> dict[str, Any]:
-        """Says what a single applicant must change: one record of `Recourse.to_records`.
-
-        Args:
-            applicant: The value of each feature by its name.
-            desired: As for `recourse`.
-        """
-        (record,) = self.recourse_each([applicant], desired=desired)
-        del record["probability_before"]
-        return {"index": 0, **record}
-
-    def recourse_each(
-        self, applicants: Sequence[Mapping[str, Any]], *, desired: Any = None
-    ) -> list[dict[str, Any]]:
-        """Says what each of a handful of applicants must change, without a table if it can.
-
-        Args:
-            applicants: For each the value of each feature by its name.
-            desired: As for `recourse`.
-
-        Returns:
-            Records as of `Recourse.to_records` but without an index, with one more entry:
-            `probability_before`, of the desired class.
-        """
-        if "_advisor" not in self.__dict__:
-            check_is_fitted(self)
-        return self._advisor.each(applicants, desired, out_of_range=self.out_of_range)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""

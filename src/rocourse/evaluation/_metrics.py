@@ -5,6 +5,7 @@ never leaves this module, so that results are valid JSON and means are taken ove
 """
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from rocourse.evaluation._aggregate import mean_present
 from rocourse.evaluation._model import Scalar, as_labels, to_plain
-from rocourse.schema import Recourse
+from rocourse.schema import Recourse, features_changed
 
 Predict = Callable[[pd.DataFrame], Any]
 
@@ -85,6 +86,18 @@ def proximity(recourse: Recourse) -> float | None:
 def sparsity(recourse: Recourse) -> float | None:
     """The mean number of features changed, over the rows that needed a recourse."""
     return mean(recourse.features_changed[needed(recourse)])
+
+
+def diversity(recourse: Recourse) -> float | None:
+    """The mean number of features in which two options of a row differ, over all such pairs.
+
+    None where no row has two options.
+    """
+    differ: list[np.ndarray[Any, Any]] = []
+    for one, other in combinations(recourse.options, 2):
+        both = one.advised & other.advised
+        differ.append(features_changed(one.attempts, other.attempts)[both])
+    return mean(np.concatenate(differ)) if differ else None
 
 
 def needed(recourse: Recourse) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -9,7 +9,12 @@ from rocourse.schema import Rows
 
 
 def fewer_changes(
-    context: Context, raw: np.ndarray, rows: Rows, settled: Rows, target: np.ndarray
+    context: Context,
+    raw: np.ndarray,
+    rows: Rows,
+    settled: Rows,
+    target: np.ndarray,
+    start: Rows | None = None,
 ) -> Rows:
     """Leaves no more changes than `max_features`, chosen one by one for what they do to the model.
 
@@ -22,6 +27,7 @@ def fewer_changes(
         rows: The rows.
         settled: What they become by all other rules.
         target: The class index wanted for each.
+        start: Changes that are made in any case; None: none.
     """
     joint = context.schema.actions.joint
     if joint is None or joint.max_features is None:
@@ -31,7 +37,7 @@ def fewer_changes(
     if not len(many):
         return settled
     raw, before, after, wanted = raw[many], rows.take(many), settled.take(many), target[many]
-    chosen = before
+    chosen = before if start is None else start.take(many)
     for _ in range(joint.max_features):
         best, best_chance = chosen, _chance(context, chosen, wanted)
         done = context.verdicts(context.predict(chosen)) == wanted
@@ -39,6 +45,8 @@ def fewer_changes(
             tried = loose.settle(raw, before, _with_feature(chosen, after, feature))
             chance = np.where(done, -1.0, _chance(context, tried, wanted))
             better = chance > best_chance
+            if start is not None:
+                better &= ~joint.broken(raw, before, tried)
             best = where_rows(better, tried, best)
             best_chance = np.where(better, chance, best_chance)
         chosen = best

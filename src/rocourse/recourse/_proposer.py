@@ -1,7 +1,7 @@
 """What proposes: the one interface that every method's folder implements."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -20,7 +20,7 @@ from rocourse.models.training import GeneratorTask, History
 from rocourse.networks import Predictor
 from rocourse.options import Options
 from rocourse.recourse.search._feasible import Space
-from rocourse.schema import CutOff, Rows, Schema, verdicts
+from rocourse.schema import CutOff, Narrowing, Rows, Schema, verdicts
 from rocourse.schema.constraints import ConstraintLayer
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Context:
             proposers that need a network.
         seed: For whatever is drawn; the same for the same fit.
         cut_off: By which the model decides; None: the most probable class is given.
+        narrowing: What wishes leave of what the schema allows; None: all of it.
     """
 
     schema: Schema
@@ -48,6 +49,13 @@ class Context:
     imitation: Predictor | None
     seed: int
     cut_off: CutOff | None = None
+    narrowing: Narrowing | None = None
+
+    def narrowed(self, narrowing: Narrowing) -> "Context":
+        """The same for wishes; the model that decides is not made again."""
+        context = replace(self, narrowing=narrowing)
+        context.__dict__["model"] = self.model
+        return context
 
     @cached_property
     def model(self) -> BatchModel:
@@ -62,7 +70,8 @@ class Context:
     @cached_property
     def constraints(self) -> ConstraintLayer:
         """What recourses may ask for, inside compiled code."""
-        return ConstraintLayer.from_schema(self.schema)
+        rules = ConstraintLayer.from_schema(self.schema)
+        return rules if self.narrowing is None else rules.narrowed(self.narrowing)
 
     @cached_property
     def space(self) -> Space:
@@ -152,6 +161,63 @@ class Proposer(Options):
             As many rows. They need not keep to the schema to the last digit: every proposal is
             settled, and judged by the model, afterwards.
         """
+
+    def vary(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> Rows:
+        """As `propose`, but some of what a row could change to is closed to it.
+
+        Args:
+            state: What `fit` gave.
+            context: What it was fitted for.
+            rows: Compact rows.
+            target: The class index wanted for each, `[n]`.
+            closed: The numbers of each that must stay, and the categories that it must not go to,
+                bool `[n, width]`.
+            starts: Where a search may begin: what was found before, without what is closed. By
+                default nothing is made of it, and rows to which the same is closed go together.
+        """
+        continuous, categories = rows.continuous.copy(), rows.categories.copy()
+        narrowing = context.narrowing or Narrowing.of(None, context.schema)
+        kinds, kind = np.unique(closed, axis=0, return_inverse=True)
+        for k, shut in enumerate(kinds):
+            own = np.flatnonzero(kind.ravel() == k)
+            narrowed = context.narrowed(narrowing.closing(shut))
+            found = self.propose(state, narrowed, rows.take(own), target[own])
+            continuous[own], categories[own] = found.continuous, found.categories
+        return Rows(continuous, categories)
+
+    def swap(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> list[tuple[np.ndarray, Rows]]:
+        """What a single change makes of the starts, if that is known sooner than what `vary` finds.
+
+        Args:
+            state: What `fit` gave.
+            context: What it was fitted for.
+            rows: Compact rows.
+            target: The class index wanted for each, `[n]`.
+            closed: As for `vary`.
+            starts: As for `vary`.
+
+        Returns:
+            Any number of times: the places of some rows, and a proposal for each.
+        """
+        return []
 
     def promise(
         self, state: State, context: Context, rows: Rows, target: np.ndarray

@@ -5,10 +5,10 @@ model say, which class is wanted, what is proposed, what is left of that when ev
 kept, and what does the model say of it. They differ in how rows are read and in what is given back.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,49 +17,32 @@ from rocourse.errors import DataError
 from rocourse.models import share_of_witnesses
 from rocourse.networks import Predictor
 from rocourse.options import plain
-from rocourse.recourse._fewer import fewer_changes, where_rows
+from rocourse.recourse._choices import choices
+from rocourse.recourse._fewer import where_rows
+from rocourse.recourse._keeping import kept
 from rocourse.recourse._proposer import Context, Proposer, State
+from rocourse.recourse._stacking import stacked, unstacked
+from rocourse.recourse._statuses import NO_IDEA, Chances, Judged, statuses
 from rocourse.recourse.generator._one_row import Look, RowEngine
-from rocourse.schema import EncodedRow, OutOfRange, Recourse, RowCodec, RowCodes, Rows
+from rocourse.schema import (
+    EachWishes,
+    EncodedRow,
+    Narrowing,
+    OutOfRange,
+    Recourse,
+    RowCodec,
+    RowCodes,
+    Rows,
+    Wishes,
+    wishes_of_rows,
+)
 
 Applicant = Mapping[str, Any]
 Record = dict[str, Any]
 
 _OTHER_OF_TWO = -1
-
-
-class _Chances(NamedTuple):
-    """What is known of the next model: all None where the method has no idea."""
-
-    promised: np.ndarray | None
-    """Whether the method promises that the next model honours an attempt, bool `[n]`."""
-    after: np.ndarray | None
-    """The chance that it does, `[n]`."""
-    before: np.ndarray | None
-    """The chance of the row as it is, `[n]`; None where nothing is promised."""
-
-    def of(self, place: int) -> "_Chances":
-        """Those of one row."""
-        return _Chances(*(part if part is None else part[place : place + 1] for part in self))
-
-
-_NO_IDEA = _Chances(None, None, None)
-
-
-def _statuses(needed: np.ndarray, honoured: np.ndarray, chances: _Chances) -> np.ndarray:
-    """The status of each row.
-
-    Args:
-        needed: Whether a change is needed, `[n]`.
-        honoured: Whether the model honours what was found, `[n]`.
-        chances: Of the next model.
-    """
-    found = np.full(len(needed), "found_unsure")
-    found[slice(None) if chances.promised is None else chances.promised] = "found"
-    if chances.before is not None and chances.after is not None:
-        # Advice that is worse than none is never given.
-        honoured = honoured & (chances.after >= chances.before)
-    return np.where(needed, np.where(honoured, found, "not_found"), "not_needed")
+# Different wishes for which what is compiled is kept at hand.
+_WISHES_KEPT = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +93,83 @@ class Advisor:
             return None
         return share_of_witnesses(list(self.witnesses), rows, target, self.context.schema.layout)
 
-    def table(self, frame: pd.DataFrame, desired: Any, *, out_of_range: OutOfRange) -> Recourse:
+    @cached_property
+    def narrowed(self) -> Callable[[Wishes], Context]:
+        """The context that wishes leave; the last ones are kept, with what is compiled for them."""
+
+        def read(wishes: Wishes) -> Context:
+            return self.context.narrowed(Narrowing.of(wishes, self.context.schema))
+
+        return lru_cache(maxsize=_WISHES_KEPT)(read)
+
+    def judged(
+        self,
+        attempts: Rows,
+        target: np.ndarray,
+        before: np.ndarray | None,
+        broken: np.ndarray | None = None,
+    ) -> Judged:
+        """What the model and the method say of settled attempts.
+
+        Args:
+            attempts: One for each of some rows that need a change.
+            target: The class index wanted for each.
+            before: The chance of each row as it is; None where nothing is promised.
+            broken: Which of them break a limit; None: none can.
+        """
+        after = self.context.predict(attempts)
+        promise = self.proposer.promise(self.state, self.context, attempts, target)
+        if promise is None:
+            chances = Chances(None, self.robustness(attempts, target), None)
+        else:
+            chances = Chances(promise.made, promise.chance, before)
+        honoured = self.context.verdicts(after) == target
+        if broken is not None:
+            honoured &= ~broken
+        status = statuses(np.ones(len(target), bool), honoured, chances)
+        likely = after[np.arange(len(after)), target].astype(float)
+        return Judged(status, likely, chances.after)
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        desired: Any,
+        *,
+        out_of_range: OutOfRange,
+        wishes: EachWishes = None,
+        options: int = 1,
+    ) -> Recourse:
         """The record of a whole table."""
+        if wishes is not None or options != 1 or options is True:
+            return choices(self, frame, desired, out_of_range, wishes, options)
         schema = self.context.schema
         rows = schema.encode(frame, out_of_range=out_of_range)
         frame = frame[list(schema.names)]
         predicted = self.context.verdicts(self.context.predict(rows))
         target = self.targets(desired, predicted)
-        proposed = self.propose(rows, target)
+        return self.answer(frame, rows, predicted, target, self.propose(rows, target))
+
+    def answer(
+        self,
+        frame: pd.DataFrame,
+        rows: Rows,
+        predicted: np.ndarray,
+        target: np.ndarray,
+        proposed: Rows,
+    ) -> Recourse:
+        """The record of rows, by what is proposed for each.
+
+        Args:
+            frame: The rows as they were given, columns in the order of the schema.
+            rows: The same, encoded.
+            predicted: The class index of each, `[n]`.
+            target: The class index wanted for each, `[n]`.
+            proposed: Any changes.
+        """
+        schema = self.context.schema
         needed = target != predicted
-        attempts = self._kept(frame, rows, where_rows(needed, proposed, rows), target)
+        proposed = where_rows(needed, proposed, rows)
+        attempts = kept(self.context, frame, rows, proposed, target)
         after = self.context.predict(attempts)
         honoured = self.context.verdicts(after) == target
         if schema.actions.limited:
@@ -131,7 +181,7 @@ class Advisor:
             original=frame,
             original_rows=rows,
             attempts=attempts,
-            status=_statuses(needed, honoured, chances),
+            status=statuses(needed, honoured, chances),
             predicted=self.classes[predicted],
             desired=self.classes[target],
             probability=after[np.arange(len(after)), target].astype(float),
@@ -139,33 +189,36 @@ class Advisor:
             robustness=chances.after,
         )
 
-    def _kept(self, frame: pd.DataFrame, rows: Rows, proposed: Rows, target: np.ndarray) -> Rows:
-        """What is left of proposals when every constraint is kept."""
-        schema = self.context.schema
-        if schema.max_features is not None:
-            settled = replace(schema, max_features=None).settle(frame, rows, proposed)
-            raw = schema.actions.numbers(frame)
-            proposed = fewer_changes(self.context, raw, rows, settled, target)
-        return schema.settle(frame, rows, proposed)
-
-    def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> _Chances:
+    def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> Chances:
         """What the next model will say, as far as the method or the witnesses have an idea."""
         context, state = self.context, self.state
         promise = self.proposer.promise(state, context, attempts, target)
         if promise is None:
-            return _Chances(None, self.robustness(attempts, target), None)
+            return Chances(None, self.robustness(attempts, target), None)
         before = self.proposer.promise(state, context, rows, target)
         assert before is not None  # it was not None for the attempts
-        return _Chances(promise.made, promise.chance, before.chance)
+        return Chances(promise.made, promise.chance, before.chance)
 
     def each(
-        self, applicants: Sequence[Applicant], desired: Any, *, out_of_range: OutOfRange
+        self,
+        applicants: Sequence[Applicant],
+        desired: Any,
+        *,
+        out_of_range: OutOfRange,
+        wishes: EachWishes = None,
+        options: int = 1,
     ) -> list[Record]:
         """The records of a handful of applicants, without a table where their rows allow it.
 
         A table of a few rows costs many times what the networks do: its columns are checked and
         converted one by one. Rows that are beyond doubt need none of it.
         """
+        if wishes is not None or options != 1 or options is True:
+            pairs = zip(applicants, wishes_of_rows(wishes, len(applicants)), strict=True)
+            return [
+                self._by_table(applicant, desired, out_of_range, wished, options)
+                for applicant, wished in pairs
+            ]
         if self.context.schema.max_features is not None:
             # Which changes are left is found out for tables.
             return [self._by_table(one, desired, out_of_range) for one in applicants]
@@ -200,7 +253,7 @@ class Advisor:
             return []
         looks = self._looks([row.codes for _, row in pairs], desired)
         attempts = [self._settled(row, look) for (_, row), look in zip(pairs, looks, strict=True)]
-        shares = self.context.predict(self._stacked(attempts))
+        shares = self.context.predict(stacked(self.context.schema.layout, attempts))
         chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
             self._record(applicant, row, attempt, look, share, chances.of(place))
@@ -222,7 +275,7 @@ class Advisor:
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
-        chances: _Chances,
+        chances: Chances,
     ) -> Record:
         codec = self._codec
         predicted, target, before, _ = look
@@ -230,7 +283,7 @@ class Advisor:
         proximity = codec.proximity(row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
         honoured = honoured and not codec.breaks(row, attempt)
-        (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
+        (status,) = statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
             "predicted": self._labels[predicted],
@@ -248,7 +301,7 @@ class Advisor:
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
         """What the model says of rows, and proposals for those that need one."""
-        rows = self._stacked(codes)
+        rows = stacked(self.context.schema.layout, codes)
         before = self.context.predict(rows)
         predicted = self.context.verdicts(before)
         target = self.targets(desired, predicted)
@@ -256,20 +309,29 @@ class Advisor:
         needy = np.flatnonzero(target != predicted)
         if len(needy):
             found = self.propose(rows.take(needy), target[needy])
-            for place, change in zip(needy.tolist(), _unstacked(found), strict=True):
+            for place, change in zip(needy.tolist(), unstacked(found), strict=True):
                 proposed[place] = change
         likely = before[np.arange(len(before)), target].astype(float)
         columns = (predicted.tolist(), target.tolist(), likely.tolist(), proposed)
         return [Look(*values) for values in zip(*columns, strict=True)]
 
-    def _by_table(self, applicant: Applicant, desired: Any, out_of_range: OutOfRange) -> Record:
+    def _by_table(
+        self,
+        applicant: Applicant,
+        desired: Any,
+        out_of_range: OutOfRange,
+        wishes: Wishes | None = None,
+        options: int = 1,
+    ) -> Record:
         """Of a row whose values a table's checks must look at."""
         # In the order of the features, which is asked for where the schema was inferred.
         names = self.context.schema.names
         known = {name: applicant[name] for name in names if name in applicant}
         # All of them, where some are missing: a column that was perhaps meant is then named.
         table = pd.DataFrame([known if len(known) == len(names) else known | dict(applicant)])
-        recourse = self.table(table, desired, out_of_range=out_of_range)
+        recourse = self.table(
+            table, desired, out_of_range=out_of_range, wishes=wishes, options=options
+        )
         target = np.searchsorted(self.classes, recourse.desired)
         before = self.context.predict(recourse.original_rows)
         (record,) = recourse.to_records()
@@ -279,11 +341,15 @@ class Advisor:
 
     def _chances_of(
         self, rows: Sequence[RowCodes], attempts: Sequence[RowCodes], looks: Sequence[Look]
-    ) -> _Chances:
+    ) -> Chances:
         if not self.witnesses and not self.proposer.promises:
-            return _NO_IDEA
+            return NO_IDEA
         target = np.array([look.target for look in looks], np.int32)
-        return self._chances(self._stacked(rows), self._stacked(attempts), target)
+        return self._chances(
+            stacked(self.context.schema.layout, rows),
+            stacked(self.context.schema.layout, attempts),
+            target,
+        )
 
     def targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
         """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""
@@ -317,18 +383,3 @@ class Advisor:
             return self._positions.get(desired)
         except TypeError:
             return None
-
-    def _stacked(self, codes: Sequence[RowCodes]) -> Rows:
-        n, layout = len(codes), self.context.schema.layout
-        values = np.array([row.values for row in codes], np.float32)
-        categories = np.array([row.categories for row in codes], layout.category_dtype)
-        return Rows(
-            values.reshape(n, layout.n_continuous), categories.reshape(n, layout.n_categorical)
-        )
-
-
-def _unstacked(rows: Rows) -> list[RowCodes]:
-    return [
-        RowCodes(tuple(values), tuple(codes))
-        for values, codes in zip(rows.continuous.tolist(), rows.categories.tolist(), strict=True)
-    ]

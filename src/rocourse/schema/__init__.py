@@ -16,11 +16,14 @@ from rocourse.schema._gaps import GAP_WORDS, MISSING, Missing, MissingWords, gap
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
+from rocourse.schema._narrowing import Narrowing, Start
+from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes, jsonable
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
+from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
@@ -32,6 +35,7 @@ __all__ = [
     "ClippedWarning",
     "Continuous",
     "CutOff",
+    "EachWishes",
     "Fault",
     "Feature",
     "Finding",
@@ -39,21 +43,27 @@ __all__ = [
     "GAP_WORDS",
     "Layout",
     "Linear",
+    "Loosening",
     "Moves",
     "MISSING",
     "Missing",
     "MissingWords",
+    "Narrowing",
     "NumberRule",
     "OutOfRange",
+    "Proof",
     "Recourse",
     "RowCodec",
     "RowCodes",
     "Rows",
     "Schema",
+    "Start",
     "TableCheck",
     "Target",
     "ValueIndex",
     "as_frame",
+    "Wishes",
+    "WishesLike",
     "describe_change",
     "describe_value",
     "features_changed",
@@ -66,4 +76,5 @@ __all__ = [
     "threshold_of_rate",
     "together_in_words",
     "verdicts",
+    "wishes_of_rows",
 ]

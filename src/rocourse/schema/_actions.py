@@ -13,7 +13,7 @@ from rocourse.schema._layout import Rows
 from rocourse.schema._limits import Together
 from rocourse.schema._moves import may_follow
 from rocourse.schema._pricing import Pricing
-from rocourse.schema._reach import Numbers, within
+from rocourse.schema._reach import Numbers, reach, within
 from rocourse.schema._rules import COLUMN, NumberRule
 from rocourse.schema._together import JointRules
 from rocourse.schema._validation import read_raw
@@ -64,6 +64,20 @@ class Actions:
         features = self.pricing.continuous
         columns = [read_raw(df[feature.name], feature) for feature in features]
         return np.array(columns, np.float64).reshape(len(features), len(df)).T.copy()
+
+    def reach(self, raw: Numbers) -> tuple[Numbers, Numbers]:
+        """The lowest and the highest values that numbers may become by themselves, `[n, C]`.
+
+        Args:
+            raw: The numbers that the rows have, `[n, C]`.
+        """
+        ends = [reach(feature, raw[:, k]) for k, feature in enumerate(self.pricing.continuous)]
+        low, high = (
+            (np.array(part).reshape(len(ends), len(raw)).T for part in zip(*ends, strict=True))
+            if ends
+            else (raw, raw)
+        )
+        return low, high
 
     def settle(self, df: pd.DataFrame, rows: Rows, settled: Rows) -> Rows:
         """What is left of changes when the rules over several features are kept as well."""

@@ -75,11 +75,17 @@ class Pricing:
 
     def cost(self, before: Rows, after: Rows) -> Numbers:
         """Of each recourse, `[n]`."""
+        costs: Numbers = self.costs(before, after).sum(axis=1)
+        return costs
+
+    def costs(self, before: Rows, after: Rows) -> Numbers:
+        """Of each recourse and feature, numbers first, `[n, features]`."""
         moved = np.abs(before.continuous.astype(np.float64) - after.continuous)
-        cost: Numbers = moved @ self.weights()
-        for k, table in enumerate(self.move_prices()):
-            cost += table[before.categories[:, k], after.categories[:, k]]
-        return cost
+        groups = [
+            table[before.categories[:, k], after.categories[:, k]]
+            for k, table in enumerate(self.move_prices())
+        ]
+        return np.column_stack([moved * self.weights(), *groups])
 
     def months(self, raw: Numbers, before: Rows, after: Rows) -> Numbers:
         """The longest of each recourse's changes, which run side by side, `[n]`.

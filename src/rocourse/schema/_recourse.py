@@ -1,7 +1,7 @@
 """The record of recourses: the only thing methods emit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,15 +20,20 @@ from rocourse.schema._filling import gaps_by_feature
 from rocourse.schema._gaps import gaps_of
 from rocourse.schema._layout import Positions, Rows, Selection, check_layout
 from rocourse.schema._overlay import in_form_of, overlay
+from rocourse.schema._proof import Proof
 from rocourse.schema._row import jsonable
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
 from rocourse.schema._values import plain
+from rocourse.schema._wishes import Wishes
 
 Objects = npt.NDArray[np.object_]
 
 # Values that are what JSON has, whatever they are; a float may be NaN, which it has not.
 _JSON_TYPES = frozenset({str, int, bool})
+
+# What the options of a row share with its record.
+_COMMON = frozenset({"index", "predicted", "desired", "reason"})
 
 FOUND, UNSURE, NOT_FOUND, NOT_NEEDED = "found", "found_unsure", "not_found", "not_needed"
 STATUSES = (FOUND, UNSURE, NOT_FOUND, NOT_NEEDED)
@@ -54,6 +59,13 @@ class Recourse:
         method: Name of the method.
         robustness: Estimated chance of each attempt to be given the desired class by the next
             model; None where the method has no idea.
+        reasons: Why wishes cannot be met, of rows that are not given advice for it, else None; None
+            without wishes.
+        others: Further options for the same rows, as many records as were asked for besides this
+            one. Where a row has fewer, its status there is `"not_found"`.
+        wishes: What was wished for each row, None for nothing; None without wishes.
+        proofs: Of each row without a recourse what is known about it, else None; None where it was
+            not asked for.
     """
 
     schema: Schema
@@ -66,6 +78,10 @@ class Recourse:
     probability: npt.NDArray[np.float64]
     method: str
     robustness: npt.NDArray[np.float64] | None = None
+    reasons: Objects | None = None
+    others: tuple["Recourse", ...] = ()
+    wishes: tuple[Wishes | None, ...] | None = None
+    proofs: tuple[Proof | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -86,7 +102,8 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        told = () if self.robustness is None else ("robustness",)
+        optional = ("robustness", "reasons", "wishes", "proofs")
+        told = [name for name in optional if getattr(self, name) is not None]
         for name in (
             *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
             *told,
@@ -124,7 +141,16 @@ class Recourse:
             probability=self.probability[where],
             method=self.method,
             robustness=None if self.robustness is None else self.robustness[where],
+            reasons=None if self.reasons is None else self.reasons[where],
+            others=tuple(other[where] for other in self.others),
+            wishes=None if self.wishes is None else tuple(self.wishes[k] for k in where),
+            proofs=None if self.proofs is None else tuple(self.proofs[k] for k in where),
         )
+
+    @property
+    def options(self) -> tuple["Recourse", ...]:
+        """All options, one record each: this one first, without others, and the others."""
+        return (replace(self, others=()) if self.others else self, *self.others)
 
     @property
     def advised(self) -> Mask:
@@ -229,7 +255,7 @@ class Recourse:
         return ordered, list(zip([0, *ends], ends, strict=False))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """One JSON-able record per row."""
+        """One JSON-able record per row; with `proof` and `loosen` where proofs were asked for."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
         for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
@@ -253,6 +279,16 @@ class Recourse:
             "months": [None] * len(self) if self.months is None else self.months.tolist(),
             "imputed": [list(names) for names in self.imputed],
         }
+        if self.reasons is not None:
+            columns["reason"] = self.reasons.tolist()
+        if self.others:
+            columns["options"] = _options(self.options)
+        if self.proofs is not None:
+            columns["proof"] = [proof and proof.text for proof in self.proofs]
+            columns["loosen"] = [
+                proof.loosen.to_record() if proof and proof.loosen else None
+                for proof in self.proofs
+            ]
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
@@ -311,6 +347,22 @@ def _cells(feature: Feature, values: pd.Series) -> list[Any]:
     if (gaps := gaps_of(values, known)).any():
         return [None if gap else cell for gap, cell in zip(gaps, cells, strict=True)]
     return cells
+
+
+def _options(options: tuple[Recourse, ...]) -> list[list[dict[str, Any]]]:
+    """Of each row, the records of its options, without what they have in common."""
+    kept = [
+        [
+            {name: value for name, value in record.items() if name not in _COMMON}
+            for record in option.to_records()
+        ]
+        for option in options
+    ]
+    advised = [option.advised.tolist() for option in options]
+    return [
+        [record for record, there in zip(row, given, strict=True) if there]
+        for row, given in zip(zip(*kept, strict=True), zip(*advised, strict=True), strict=True)
+    ]
 
 
 def _jsonable_list(values: "pd.Series | pd.Index | npt.NDArray[Any]") -> list[Any]:

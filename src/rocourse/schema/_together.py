@@ -75,6 +75,11 @@ class JointRules:
         """Which numbers follow others, bool `[C]`."""
         return np.asarray(self.follow.any(axis=1))
 
+    @property
+    def misses(self) -> Numbers:
+        """By how much each number may miss what it follows, `[C]`."""
+        return np.array([self._miss(k) for k in range(len(self.features))])
+
     def settle(self, raw: Numbers, rows: Rows, settled: Rows) -> Rows:
         """What is left of changes when these rules are kept as well.
 

@@ -9,6 +9,7 @@ want, whatever the number of features.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -17,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Categorical, Continuous, Layout, NumberRule, Schema
+from rocourse.schema import Categorical, Continuous, Layout, Narrowing, NumberRule, Schema
 from rocourse.schema.action_limits import ActionLimits
 
 __all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
@@ -85,6 +86,24 @@ class ConstraintLayer(eqx.Module):
         }
         # Put there as they are: `jnp.asarray` would compile something for each new shape.
         return cls(**jax.device_put(rules), layout=layout, actions=ActionLimits.of(schema))
+
+    def narrowed(self, narrowing: Narrowing) -> "ConstraintLayer":
+        """The rules that wishes leave; rows have to lie within their ranges already."""
+        layout = self.layout
+        free = ~narrowing.locked
+        numbers = free[: layout.n_continuous]
+        # Whoever wants a category may stay in it, but not go to one that will not do.
+        chosen = np.repeat(free[layout.n_continuous :], np.asarray(layout.group_sizes, dtype=int))
+        chosen = chosen & narrowing.accepted
+        rules = {
+            "low": np.maximum(self.low, narrowing.low),
+            "high": np.minimum(self.high, narrowing.high),
+            "may_rise": np.asarray(self.may_rise) & numbers,
+            "may_fall": np.asarray(self.may_fall) & numbers,
+            "category_may_rise": np.asarray(self.category_may_rise) & chosen,
+            "category_may_fall": np.asarray(self.category_may_fall) & chosen,
+        }
+        return replace(self, **jax.device_put(rules))
 
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""

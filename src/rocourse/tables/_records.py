@@ -31,12 +31,33 @@ def recourse_table(
 
     Rows for which nothing was found keep their own values; proximity, the number of features
     changed, the cost and, where the schema knows of time, the months are then those of the attempt.
+    Where several options were asked for, each is a line with its number, `option`, from 1; a row
+    without advice has one line.
 
     Args:
         recourse: The advice for a batch of rows.
         stable: Whether the types must be those of any other batch too.
         ids: What tells rows apart, to come first under its name.
     """
+    if not recourse.others:
+        return _one_line_a_row(recourse, ids, stable=stable)
+    lines, numbers = [], []
+    for k, option in enumerate(recourse.options):
+        where = np.flatnonzero(option.advised | (k == 0))
+        own = None if ids is None else ids.iloc[where]
+        table = _one_line_a_row(option[where], own, stable=stable)
+        numbers.append(np.stack([where, np.full(len(where), k)]))
+        # After the row, before what came of it.
+        place = 1 if ids is None else 2
+        table.insert(place, _free_name("option", table.columns), k + 1)
+        lines.append(table)
+    row, number = np.concatenate(numbers, axis=1)
+    return pd.concat(lines, ignore_index=True).iloc[np.lexsort((number, row))]
+
+
+def _one_line_a_row(
+    recourse: Recourse, ids: "pd.Series[Any] | None", *, stable: bool
+) -> pd.DataFrame:
     features = _whole_numbers(recourse.frame(stable=stable), recourse.schema)
     columns: dict[str, Any] = {} if ids is None else {str(ids.name): ids.array}
     record: dict[str, Any] = {
@@ -56,6 +77,12 @@ def recourse_table(
     columns |= {name: features[name].array for name in features.columns if name not in columns}
     columns[_free_name("changes", taken)] = recourse.summaries()
     columns[_free_name("imputed", taken)] = ["; ".join(names) for names in recourse.imputed]
+    if recourse.proofs is not None:
+        texts = [
+            (p.text, p.loosen.text if p.loosen else "") if p else ("", "") for p in recourse.proofs
+        ]
+        for place, name in enumerate(("proof", "loosen")):
+            columns[_free_name(name, taken)] = [text[place] for text in texts]
     return pd.DataFrame(columns)
 
 

@@ -7,7 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jax import Array
 
-from rocourse.models import Shift, TrainingRows, bound, class_scores, in_blocks, with_scores
+from rocourse.models import (
+    Shift,
+    TrainingRows,
+    bound,
+    class_scores,
+    few_at_once,
+    in_blocks,
+    with_scores,
+)
 from rocourse.models.jurors import (
     Jurors,
     Lines,
@@ -31,9 +39,10 @@ from rocourse.recourse.jury._calibration import (
 )
 from rocourse.recourse.jury._search import jury_recourses
 from rocourse.recourse.jury._standing import Jury, standing
+from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Edits, Space
+from rocourse.recourse.search import Edits, FromHere, Space
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import expand
 
@@ -180,6 +189,37 @@ class JuryProposer(Proposer, kind="jury"):
         search = partial(self._search, state.jury, state.edits, state.grid)
         return search(state.calibration.levels, context, rows, target)
 
+    def vary(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> Rows:
+        """As `propose`, with what is closed to each row; all go together."""
+        search = partial(self._search, state.jury, state.edits, state.grid)
+        levels = state.calibration.levels
+        return search(levels, context, rows, target, from_here=(closed, starts))
+
+    def swap(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> list[tuple[np.ndarray, Rows]]:
+        """What single edits make of the starts, the best few of each."""
+        jury, edits, grid, _, calibration = state
+        return jury_swaps(
+            jury, edits, grid, calibration.levels, rows, target, context.space, closed, starts
+        )
+
     def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
         standings = _standings(state.jury, rows, target, context.schema.layout)
@@ -210,13 +250,25 @@ class JuryProposer(Proposer, kind="jury"):
         context: Context,
         rows: Rows,
         target: np.ndarray,
+        *,
+        from_here: FromHere | None = None,
     ) -> Rows:
-        def search(space: Space, rows: Rows, target: np.ndarray) -> Rows:
+        def search(
+            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
+        ) -> Rows:
             return jury_recourses(
-                jury, edits, grid, levels, rows, target, space, max_changes=self.max_changes
+                jury,
+                edits,
+                grid,
+                levels,
+                rows,
+                target,
+                space,
+                max_changes=self.max_changes,
+                from_here=from_here,
             )
 
-        return search_twice(search, context, rows, target)
+        return search_twice(search, context, rows, target, from_here)
 
 
 def _trial(
@@ -267,8 +319,10 @@ def _standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np
 def _standing_of(
     jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
 ) -> tuple[Array]:
-    x = expand(continuous.T, categories.T, layout)
-    return (standing(jury[0], x, target).T,)
+    def some(values: Array, codes: Array, wanted: Array) -> Array:
+        return standing(jury[0], expand(values, codes, layout), wanted)
+
+    return (few_at_once(some, continuous.T, categories.T, target).T,)
 
 
 def _votes(jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout) -> list[np.ndarray]:

@@ -23,13 +23,15 @@ from rocourse.recourse.jury._task import (
 from rocourse.recourse.search import (
     EDIT_PRICE,
     Edits,
+    FromHere,
     Size,
     Space,
     all_feature_layers,
-    allowed_edits,
     ask_about_edits,
+    begun,
     column_rates,
     edited,
+    free_edits,
     lawful_edits,
     owned_columns,
     priced_edits,
@@ -37,6 +39,7 @@ from rocourse.recourse.search import (
     prune,
     ranked,
     spent,
+    starting,
     through_lanes,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
@@ -49,7 +52,7 @@ _LEAST_RATE = 0.01
 _SHORT_LIST = 6
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What does not change of a row that is searched for."""
 
     lanes: Lanes
@@ -80,6 +83,7 @@ def jury_recourses(
     space: Space,
     *,
     max_changes: int,
+    from_here: FromHere | None = None,
 ) -> Rows:
     """Changes each row until the jury is sure of its target class.
 
@@ -92,6 +96,8 @@ def jury_recourses(
         target: The class index wanted for each.
         space: What the rows may become.
         max_changes: The most edits of a row.
+        from_here: What is closed to each row, bool `[n, width]`, and where its search begins; None:
+            nothing, and at the row.
     """
     parts = (jury, edits, grid, space.constraints)
 
@@ -101,7 +107,8 @@ def jury_recourses(
         )
 
     level = levels[target].astype(np.float32)
-    return propose_in_lanes(run, rows, target.astype(np.int32), level)
+    more = () if from_here is None else starting(*from_here)
+    return propose_in_lanes(run, rows, target.astype(np.int32), level, *more)
 
 
 def _search(
@@ -113,25 +120,21 @@ def _search(
     categories: Array,
     target: Array,
     level: Array,
+    *from_here: Array,
 ) -> tuple[Array, Array]:
     task = Task(*task)
     layout = task.layout
     row = expand(continuous.T, categories.T, layout)
-    limits, actions = task.constraints.limits(row), task.constraints.actions
-    rates = column_rates(actions, row)
-    known = _Known(
-        Lanes(row.T, target, level),
-        allowed_edits(task.edits, limits, layout).T,
-        priced_edits(task.edits, row, rates, layout).T,
-        None if rates is None else rates.T,
-    )
+    known = known_of(task, row, target, level, *from_here[:1])
+    actions = task.constraints.actions
 
-    def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
+    def step(known: Known, found: _Found) -> tuple[_Found, Array]:
         x, going = _best_edit(found.x, known, task)
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
 
-    start = _Found(row.T, jnp.zeros(len(target), jnp.int32))
+    begin = begun(actions, row, layout, *from_here[1:])
+    start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
     found = through_lanes(step, known, start, count, lanes)
     retreat = partial(take_back, task)
     # The dearest change first.
@@ -141,12 +144,35 @@ def _search(
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 
 
-def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
-    """Makes the edit that gains most for its price, where the jury is not yet sure.
+def known_of(task: Task, row: Array, target: Array, level: Array, *closed: Array) -> Known:
+    """What is known of encoded rows as columns before a search, and what is closed to them."""
+    limits = task.constraints.limits(row)
+    rates = column_rates(task.constraints.actions, row)
+    return Known(
+        Lanes(row.T, target, level),
+        free_edits(task.edits, limits, task.layout, *closed).T,
+        priced_edits(task.edits, row, rates, task.layout).T,
+        None if rates is None else rates.T,
+    )
 
-    Returns:
-        The rows, and which of them have to go on.
-    """
+
+class Listed(NamedTuple):
+    """The edits of each row that gain most for their price, as the whole jury sees them."""
+
+    places: Array
+    """Which edits, `[n, listed]`."""
+    rates: Array
+    """What each gains for its price; -inf where it is of no use, `[n, listed]`."""
+    standings: Array
+    """How far the model and all families but the trees lead after it, `[3, listed, n]`."""
+    trees: Array
+    """The same of the trees, `[n, listed]`."""
+    unsure: Array
+    """Where the jury is not yet sure, `[n]`."""
+
+
+def listed_edits(x: Array, known: Known, task: Task) -> Listed:
+    """Asks about all edits of rows `[n, width]`, and the trees about the best of them."""
     jury, edits, actions = task.jury, task.edits, task.constraints.actions
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
@@ -181,19 +207,30 @@ def _best_edit(x: Array, known: _Known, task: Task) -> tuple[Array, Array]:
     useful = jnp.isfinite(best_rates) & (listed > _LEAST_GAIN)
     finals = listed / jnp.take_along_axis(price.T, places, axis=1)
     finals = jnp.where(useful, finals, -jnp.inf)
+    then = jnp.take_along_axis(standings, places.T[None], axis=1)
+    return Listed(places, finals, then, said, unsure)
 
-    best = jnp.argmax(finals, axis=1)[:, None]
-    chosen = jnp.take_along_axis(places, best, axis=1)[:, 0]
-    moves = unsure & (jnp.max(finals, axis=1) > _LEAST_RATE)
-    made = edited(columns, chosen, edits, owned)
-    if actions is not None:
-        x = jnp.where(moves[:, None], actions.moved(made, row.T).T, x)
+
+def _best_edit(x: Array, known: Known, task: Task) -> tuple[Array, Array]:
+    """Makes the edit that gains most for its price, where the jury is not yet sure.
+
+    Returns:
+        The rows, and which of them have to go on.
+    """
+    level = known.lanes.level
+    found = listed_edits(x, known, task)
+    best = jnp.argmax(found.rates, axis=1)[:, None]
+    chosen = jnp.take_along_axis(found.places, best, axis=1)[:, 0]
+    moves = found.unsure & (jnp.max(found.rates, axis=1) > _LEAST_RATE)
+    made = edited(x.T, chosen, task.edits, owned_columns(task.layout))
+    if (actions := task.constraints.actions) is not None:
         # What trees say of numbers that have followed is not known yet.
-        return x, moves
+        return jnp.where(moves[:, None], actions.moved(made, known.lanes.row.T).T, x), moves
     x = jnp.where(moves[:, None], made.T, x)
     # What the jury says of the row as it is now is known already.
-    now = jnp.take_along_axis(standings, chosen[None, None], axis=1)[:, 0]
-    sure = jnp.all(now >= level, axis=0) & (jnp.take_along_axis(said, best, axis=1)[:, 0] >= level)
+    now = jnp.take_along_axis(found.standings, best.T[None], axis=1)[:, 0]
+    trees = jnp.take_along_axis(found.trees, best, axis=1)[:, 0]
+    sure = jnp.all(now >= level, axis=0) & (trees >= level)
     return x, moves & ~sure
 
 

@@ -14,20 +14,22 @@ from rocourse.recourse.search import (
     EDIT_PRICE,
     Columns,
     Edits,
+    FromHere,
     Numbers,
     Retreats,
     Size,
     Space,
     all_feature_layers,
-    allowed_edits,
     ask_about_edits,
     ask_along,
+    begun,
     column_rates,
     committee_logits,
     edit_layers,
     edited,
     feature_layers,
     first_layers,
+    free_edits,
     lawful_edits,
     owned_columns,
     priced_edits,
@@ -35,6 +37,7 @@ from rocourse.recourse.search import (
     prune,
     settled_changes,
     spent,
+    starting,
     steered_layers,
     through_lanes,
 )
@@ -110,6 +113,7 @@ def panel_recourses(
     *,
     max_changes: int,
     min_gain: float = 0.0,
+    from_here: FromHere | None = None,
 ) -> Rows:
     """Changes each row, one feature at a time, until the whole panel gives it its target class.
 
@@ -122,6 +126,8 @@ def panel_recourses(
         max_changes: The most edits of a row.
         min_gain: How much of the panel's consent a unit of cost has to buy. Edits that buy less are
             not made; where some members stay unconvinced they are taken back as well.
+        from_here: What is closed to each row, bool `[n, width]`, and where its search begins; None:
+            nothing, and at the row.
     """
     # The arrays, not what holds them: a stored state is taken apart anew for every call.
     parts = (space, *jax.tree.leaves((panel, edits)))
@@ -130,7 +136,9 @@ def panel_recourses(
         return bound(_search, parts, size.lanes, max_changes, device=own_device(), prepare=_task_of)
 
     wanted = np.asarray(target, np.int32)
-    return propose_in_lanes(run, rows, wanted, np.full(len(rows), min_gain, np.float32))
+    least = np.full(len(rows), min_gain, np.float32)
+    more = () if from_here is None else starting(*from_here)
+    return propose_in_lanes(run, rows, wanted, least, *more)
 
 
 def _task_of(space: Space, *arrays: Numbers) -> _Task:
@@ -155,6 +163,7 @@ def _search(
     categories: Array,
     target: Array,
     min_gains: Array,
+    *from_here: Array,
 ) -> tuple[Array, Array]:
     layout, min_gain = task.space.layout, min_gains[0]
     row = expand(continuous.T, categories.T, layout)
@@ -163,7 +172,7 @@ def _search(
     known = _Known(
         row.T,
         target,
-        allowed_edits(task.edits, limits, layout).T,
+        free_edits(task.edits, limits, layout, *from_here[:1]).T,
         priced_edits(task.edits, row, rates, layout).T,
         None if rates is None else rates.T,
     )
@@ -173,7 +182,8 @@ def _search(
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
 
-    start = _Found(row.T, jnp.zeros(len(target), jnp.int32))
+    begin = begun(actions, row, layout, *from_here[1:])
+    start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
     found = through_lanes(step, known, start, count, lanes)
 
     def categories_first(costs: Array) -> Array:

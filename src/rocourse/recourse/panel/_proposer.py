@@ -19,7 +19,7 @@ from rocourse.recourse.panel._members import (
     own_committee,
     train_members,
 )
-from rocourse.recourse.search import Edits, Space
+from rocourse.recourse.search import Edits, FromHere, Space
 from rocourse.schema import Rows
 
 
@@ -91,9 +91,34 @@ class PanelProposer(Proposer, kind="panel"):
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
+        return self._search(state, context, rows, target)
+
+    def vary(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        closed: np.ndarray,
+        starts: Rows,
+    ) -> Rows:
+        """As `propose`, with what is closed to each row; all go together."""
+        return self._search(state, context, rows, target, (closed, starts))
+
+    def _search(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        from_here: FromHere | None = None,
+    ) -> Rows:
         panel, edits = _unnamed(state)
 
-        def search(space: Space, rows: Rows, target: np.ndarray) -> Rows:
+        def search(
+            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
+        ) -> Rows:
             return panel_recourses(
                 panel,
                 edits,
@@ -102,9 +127,10 @@ class PanelProposer(Proposer, kind="panel"):
                 space,
                 max_changes=self.max_changes,
                 min_gain=self.min_gain,
+                from_here=from_here,
             )
 
-        return search_twice(search, context, rows, target)
+        return search_twice(search, context, rows, target, from_here)
 
     def _quantiles(self, n_classes: int) -> list[float]:
         told = self.margin_quantile

@@ -15,12 +15,15 @@ from rocourse.recourse.search._edits import (
     FINE_QUANTILES,
     Edit,
     Edits,
+    FromHere,
     Numbers,
     allowed_edits,
     category_edits,
     edited,
+    free_edits,
     made_edits,
     owned_columns,
+    starting,
 )
 from rocourse.recourse.search._feasible import Space, group_members, hard, project
 from rocourse.recourse.search._first_layers import (
@@ -34,6 +37,7 @@ from rocourse.recourse.search._first_layers import (
 )
 from rocourse.recourse.search._lanes import Size, propose_in_lanes, through_lanes
 from rocourse.recourse.search._limited import (
+    begun,
     column_rates,
     lawful_edits,
     priced_edits,
@@ -63,6 +67,7 @@ __all__ = [
     "Columns",
     "Edit",
     "Edits",
+    "FromHere",
     "Network",
     "Numbers",
     "Query",
@@ -74,6 +79,7 @@ __all__ = [
     "ask_about_edits",
     "ask_along",
     "better",
+    "begun",
     "category_edits",
     "column_rates",
     "committee_logits",
@@ -82,6 +88,7 @@ __all__ = [
     "feature_layers",
     "fill_lanes",
     "first_layers",
+    "free_edits",
     "group_members",
     "hard",
     "judge",
@@ -102,6 +109,7 @@ __all__ = [
     "settled_changes",
     "settings_of",
     "spent",
+    "starting",
     "steered_layers",
     "through_lanes",
     "traced",

@@ -25,6 +25,9 @@ _LEAST_ROWS = 5
 Edit = tuple[int, int, float]
 """Feature, column and value."""
 
+FromHere = tuple[np.ndarray, Rows]
+"""What is closed to each row, bool `[n, width]`, and where its search begins."""
+
 
 class Edits(NamedTuple):
     """The single changes that may be made to a row."""
@@ -77,6 +80,19 @@ def allowed_edits(edits: Edits, limits: Limits, layout: Layout) -> Array:
         return chosen
     within = (low[number] <= value) & (value <= high[number])
     return jnp.where((jnp.asarray(edits.feature) < cut)[:, None], within, chosen)
+
+
+def free_edits(edits: Edits, limits: Limits, layout: Layout, *closed: Array) -> Array:
+    """As `allowed_edits`, without those of columns that are closed to rows, bool `[n, width]`."""
+    allowed = allowed_edits(edits, limits, layout)
+    for shut in closed:
+        allowed = allowed & ~shut.T[edits.column]
+    return allowed
+
+
+def starting(closed: np.ndarray, starts: Rows) -> tuple[np.ndarray, ...]:
+    """What a search is told of rows to which something is closed, as columns."""
+    return closed, starts.continuous, starts.categories
 
 
 def edit_costs(edits: Edits, row: Array, layout: Layout) -> Array:

@@ -10,6 +10,7 @@ from jax import Array
 from rocourse.recourse.search._edits import Edits, edit_costs
 from rocourse.schema import Layout
 from rocourse.schema.action_limits import ActionLimits
+from rocourse.schema.constraints import expand
 
 # By how much of its size a limited sum may be missed: the rounding of float32.
 _ROUNDING = 1e-6
@@ -18,6 +19,22 @@ _ROUNDING = 1e-6
 def column_rates(actions: ActionLimits | None, row: Array) -> Array | None:
     """What a unit of each encoded column costs rows, `[width, n]`; None: all the same."""
     return None if actions is None else actions.rates(row)
+
+
+def begun(actions: ActionLimits | None, row: Array, layout: Layout, *start: Array) -> Array:
+    """Where the search for rows as columns begins, `[width, n]`: where it is told to, or there.
+
+    Args:
+        actions: The limits, if there are any.
+        row: The rows, encoded.
+        layout: Theirs.
+        start: The numbers and categories that it begins at, `[n, ...]`, if it is told to.
+    """
+    if not start:
+        return row
+    values, codes = start
+    begin = expand(values.T, codes.T, layout)
+    return begin if actions is None else actions.moved(begin, row)
 
 
 def priced_edits(edits: Edits, row: Array, rates: Array | None, layout: Layout) -> Array:
