@@ -1,50 +1,48 @@
 """The jury: the cheapest changes that models of several families, retrained, are sure of."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jax import Array
 
-from rocourse.models import Shift, TrainingRows, bound, class_scores, in_blocks, with_scores
+from rocourse.models import (
+    BatchModel,
+    HasNetwork,
+    Refittable,
+    Shift,
+    Trainer,
+    TrainingRows,
+    with_scores,
+)
 from rocourse.models.jurors import (
     Jurors,
     Lines,
     Networks,
     Trees,
-    family_leads,
+    refit_shifted,
     train_alike,
     train_jurors,
 )
 from rocourse.networks import Predictor
 from rocourse.options import Span, instance, maybe, option, share, whole
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
-from rocourse.recourse.jury._calibration import (
-    Calibration,
-    Trial,
-    Trials,
-    calibrate,
-    jury_chance,
-    run_trials,
-)
+from rocourse.recourse.jury._calibration import Calibration, Trials, calibrate, run_trials
+from rocourse.recourse.jury._given import asked_model, convince
 from rocourse.recourse.jury._search import jury_recourses
-from rocourse.recourse.jury._standing import Jury, standing
+from rocourse.recourse.jury._standing import Jury
 from rocourse.recourse.jury._task import Grid
+from rocourse.recourse.jury._trials import Witnesses, chance_of, prepare_trials
 from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Edits
-from rocourse.schema import Layout, Rows, one_hot
-from rocourse.schema.constraints import expand
+from rocourse.recourse.search import Asked, Edits
+from rocourse.schema import Rows
 
 # Apart from the seeds of training, which start from the model's own.
-_JURORS, _WITNESSES, _ROWS = 0x4A55525F, 0x57495446, 0x524F5753
+_JURORS, _WITNESSES = 0x4A55525F, 0x57495446
 # The fewest and the most networks among witnesses, those of each other family, and those that are
 # trained as the model was.
 _NETWORK_WITNESSES = (60, 200)
 _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
-# More rows than this sharpen a level little.
-_CALIBRATION_ROWS = 160
 
 
 class JuryState(NamedTuple):
@@ -55,14 +53,14 @@ class JuryState(NamedTuple):
     grid: Grid
     trials: Trials
     calibration: Calibration
+    members: tuple[BatchModel, ...] = ()
+    """Refits of a model that is given."""
 
-
-class Witnesses(NamedTuple):
-    """Who says what a recourse is worth, without a part in the search."""
-
-    jurors: Jurors
-    alike: list[list[Predictor]]
-    """Trained as the model was."""
+    def asked(self, context: Context) -> Asked | None:
+        """Who is asked besides: the model that is given, if one is, and its refits."""
+        if isinstance(context.trained, HasNetwork):
+            return None
+        return Asked(context.model, self.members)
 
 
 class JuryProposer(Proposer, kind="jury"):
@@ -132,11 +130,10 @@ class JuryProposer(Proposer, kind="jury"):
         )
         networks, others, alike = self._n_witnesses
         coming = partial(train_jurors, data, shifts[1], grown=grouped)
+        asked = asked_model(context, data, shifts[0], draws[0] + 1)
         witnesses = Witnesses(
             coming(networks=networks, others=others, seed=draws[1]),
-            train_alike(
-                data, shifts[1], fitting.trainer, count=alike, seed=draws[1] + 1, grown=grouped
-            ),
+            self._alike(context, data, shifts[1], fitting.trainer, alike, draws[1] + 1),
         )
         layers = [network.layers for network in fitting.networks]
         jury = Jury(
@@ -153,15 +150,31 @@ class JuryProposer(Proposer, kind="jury"):
         edits, grid = usual_values(
             data.rows, data.schema, min_category_share=self.min_category_share
         )
-        asking = [_without_class(context, data, target) for target in range(data.n_classes)]
-        search = partial(self._search, jury, edits, grid)
-        trial = partial(_trial, search, jury, witnesses, context, data, asking)
+        search = partial(self._search, jury, edits, grid, asked)
+        trial = prepare_trials(search, jury, asked, witnesses, context, data)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
-        return JuryState(jury, edits, grid, trials, calibrate(trials, kept=self.kept))
+        calibration = calibrate(trials, kept=self.kept)
+        members = () if asked is None else asked.members
+        return JuryState(jury, edits, grid, trials, calibration, members)
 
     def recalibrated(self, state: State) -> State:
         """The state for another share of promises to be kept, of as many witnesses as there are."""
         return state._replace(calibration=calibrate(state.trials, kept=self.kept))
+
+    def _alike(
+        self,
+        context: Context,
+        data: TrainingRows,
+        shift: Shift,
+        trainer: Trainer,
+        count: int,
+        seed: int,
+    ) -> list[list[Predictor]] | tuple[BatchModel, ...]:
+        """Models like the one that decides, each on rows that were shifted anew."""
+        given, grown = context.trained, data.groups is not None
+        if isinstance(given, Refittable) and given.can_be_refitted:
+            return refit_shifted(given, data, shift, count=count, seed=seed, grown=grown)
+        return train_alike(data, shift, trainer, count=count, seed=seed, grown=grown)
 
     @property
     def _n_witnesses(self) -> tuple[int, int, int]:
@@ -176,14 +189,14 @@ class JuryProposer(Proposer, kind="jury"):
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
-        search = partial(self._search, state.jury, state.edits, state.grid)
-        return search(state.calibration.levels, context, rows, target)
+        search = partial(self._search, state.jury, state.edits, state.grid, state.asked(context))
+        return search(state.calibration.levels[target], context, rows, target)
 
     def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
-        standings = _standings(state.jury, rows, target, context.schema.layout)
         calibration: Calibration = state.calibration
-        said, chances = jury_chance(standings), np.empty(len(rows))
+        said = chance_of(state.jury, state.asked(context), rows, target, context.schema.layout)
+        chances = np.empty(len(rows))
         for c in np.unique(target):
             own = target == c
             chances[own] = np.interp(said[own], calibration.chances[c], calibration.shares[c])
@@ -205,80 +218,17 @@ class JuryProposer(Proposer, kind="jury"):
         jury: Jury,
         edits: Edits,
         grid: Grid,
-        levels: np.ndarray,
+        asked: Asked | None,
+        level: np.ndarray,
         context: Context,
         rows: Rows,
         target: np.ndarray,
     ) -> Rows:
-        return jury_recourses(
-            jury, edits, grid, levels, rows, target, context.space, max_changes=self.max_changes
-        )
-
-
-def _trial(
-    search: Callable[..., Rows],
-    jury: Jury,
-    witnesses: Witnesses,
-    context: Context,
-    data: TrainingRows,
-    asking: Sequence[Rows | None],
-    target: int,
-    level: float,
-) -> Trial | None:
-    """A search at a level for rows that the model does not give the class, and its worth."""
-    rows = asking[target]
-    if rows is None:
-        return None
-    wanted = np.full(len(rows), target)
-    proposed = search(np.full(data.n_classes, level), context, rows, wanted)
-    schema, layout = data.schema, data.schema.layout
-    attempts = schema.settle(schema.decode(rows), rows, proposed)
-    chance = jury_chance(_standings(jury, attempts, wanted, layout))
-    votes = _votes(witnesses.jurors, attempts, wanted, layout)
-    networks, *others = [family.mean(axis=0) for family in votes]
-    x = one_hot(attempts, layout)
-    alike = [class_scores(each, x).argmax(axis=0) == target for each in witnesses.alike]
-    # Large networks are few, and small ones not quite what will be trained: each count half.
-    own_kind = 0.5 * (networks + np.mean(alike, axis=0))
-    return Trial(chance, own_kind, np.mean([own_kind, *others], axis=0))
-
-
-def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | None:
-    """Training rows that the model does not give the class, some of them if there are many."""
-    others = np.flatnonzero(context.verdicts(context.predict(data.rows)) != target)
-    if not len(others):
-        return None
-    rng = np.random.default_rng([context.seed, _ROWS, target])
-    count = min(len(others), _CALIBRATION_ROWS)
-    return data.rows.take(np.sort(rng.choice(others, count, replace=False)))
-
-
-def _standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
-    """As `standing`, of compact rows: `[4, n]`."""
-    bind = partial(bound, _standing_of, (jury,), layout)
-    (found,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return found.T
-
-
-def _standing_of(
-    jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array]:
-    x = expand(continuous.T, categories.T, layout)
-    return (standing(jury[0], x, target).T,)
-
-
-def _votes(jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout) -> list[np.ndarray]:
-    """Which juror gives which row its target, of each family: bool `[jurors, n]`."""
-    bind = partial(bound, _leads_of, (jurors,), layout)
-    families = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return [leads.T > 0.0 for leads in families]
-
-
-def _leads_of(
-    jurors: tuple[Jurors], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array, ...]:
-    x = expand(continuous.T, categories.T, layout)
-    return tuple(leads.T for leads in family_leads(jurors[0], x, target))
+        what, space, most = (jury, edits, grid, level), context.space, self.max_changes
+        found = jury_recourses(*what, rows, target, space, max_changes=most)
+        if asked is None:
+            return found
+        return convince(asked, *what, rows, found, target, space, max_changes=most)
 
 
 def _revived(arrays: dict[str, np.ndarray]) -> JuryState:

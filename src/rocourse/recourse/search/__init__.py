@@ -1,5 +1,6 @@
 """What the searches share: blocks of rows, log-odds, the space of what rows may become."""
 
+from rocourse.recourse.search._asked import Asked, Ways, complete, cut_back, leads
 from rocourse.recourse.search._blocks import (
     LANES,
     Query,
@@ -49,6 +50,7 @@ __all__ = [
     "EDIT_PRICE",
     "LANES",
     "LEAST_PROBABILITY",
+    "Asked",
     "Candidate",
     "Columns",
     "Edit",
@@ -59,6 +61,7 @@ __all__ = [
     "Retreats",
     "Size",
     "Space",
+    "Ways",
     "all_feature_layers",
     "allowed_edits",
     "ask_about_edits",
@@ -66,6 +69,8 @@ __all__ = [
     "better",
     "category_edits",
     "committee_logits",
+    "complete",
+    "cut_back",
     "edit_costs",
     "edit_layers",
     "edited",
@@ -76,6 +81,7 @@ __all__ = [
     "hard",
     "judge",
     "judged",
+    "leads",
     "log_odds",
     "log_odds_of",
     "log_odds_slope",
