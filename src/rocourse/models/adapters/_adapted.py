@@ -7,8 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from rocourse.errors import ConfigError, DataError
+from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._answers import Reading
 from rocourse.models.adapters._differences import coordinate_slopes
+from rocourse.models.adapters._refits import Refit, refitted
 from rocourse.models.adapters._views import View
 from rocourse.schema import Layout, Schema
 
@@ -31,16 +33,40 @@ class AdaptedModel:
         classes: The labels, sorted: the order of the columns of `probabilities`.
         step: How far `slopes` moves a continuous column where there is no gradient.
         schema: What the encoded rows are encoded by.
+        members: Refits of it that the user has.
     """
 
     model: Any
     classes: np.ndarray
     step: float
     schema: Schema
+    members: tuple[BatchModel, ...]
     _view: View
     _reading: Reading
     _call: Callable[[Any], Any]
     _gradient: Gradient | None
+    _refit: Refit | None
+    _labels: np.ndarray
+    """What the model itself calls each class, in the order of `classes`."""
+    _alike: Callable[[Any], BatchModel]
+    """Adapts a model of the same kind in the same way."""
+
+    @property
+    def can_be_refitted(self) -> bool:
+        """Whether it is known how."""
+        return self._refit is not None
+
+    def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
+        """The model fitted again, adapted as this one is.
+
+        Args:
+            x: Encoded rows, float32 `[n, width]`.
+            labels: Class indices in the order of `classes`, `[n]`.
+            seed: Decides what is random about it.
+        """
+        assert self._refit is not None
+        shown, named = self._view.shown(self._checked(x)), self._labels[labels]
+        return self._alike(refitted(self._refit, self._reading.name, shown, named, seed))
 
     @property
     def _layout(self) -> Layout:

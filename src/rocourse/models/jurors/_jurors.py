@@ -7,7 +7,8 @@ import numpy as np
 from jax import Array
 from threadpoolctl import threadpool_limits
 
-from rocourse.models._cut_off import move_networks
+from rocourse.models._cut_off import move_model, move_networks
+from rocourse.models._interface import BatchModel, Refittable
 from rocourse.models._logistic import fit_logistic
 from rocourse.models._shift import Shift, join_rows, shift_rows, some_rows
 from rocourse.models.jurors._networks import Networks, Numbers, network_scores, train_networks
@@ -103,6 +104,35 @@ def train_alike(
         )
         for _ in range(count)
     ]
+
+
+def refit_shifted(
+    model: Refittable,
+    data: TrainingRows,
+    shift: Shift,
+    *,
+    count: int,
+    seed: int,
+    grown: bool = False,
+) -> tuple[BatchModel, ...]:
+    """Refits of a model that is given, each on rows that were shifted anew.
+
+    Args:
+        model: The model.
+        data: The training rows.
+        shift: How far they may shift.
+        count: How many.
+        seed: Decides the shifts, and what is random about a fit.
+        grown: As of `train_jurors`.
+    """
+    rng = np.random.default_rng(seed)
+    layout, fitted = data.schema.layout, []
+    for _ in range(count):
+        shifted = _one_shifted(data, shift, grown, rng)
+        x = one_hot(shifted.rows, layout)
+        refit = model.refitted(x, shifted.labels, int(rng.integers(2**31)))
+        fitted.append(move_model(refit, data.cut_off))
+    return tuple(fitted)
 
 
 def family_leads(jurors: Jurors, x: Array, target: Array) -> tuple[Array, ...]:
