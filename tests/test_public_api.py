@@ -344,6 +344,14 @@ PUBLIC = {
         "Outputs",
         "adapt",
     },
+    "rocourse.models.trees": {
+        "TreeEdits",
+        "TreeEnsemble",
+        "TreeEvaluator",
+        "has_trees",
+        "read_trees",
+        "split_points",
+    },
     "rocourse.models.training": {
         "Beside",
         "EpochCallback",

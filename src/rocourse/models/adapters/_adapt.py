@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rocourse.errors import ConfigError
+from rocourse.models._frameworks import is_from
 from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._adapted import AdaptedModel
 from rocourse.models.adapters._answers import OUTPUTS, Outputs, Reading
@@ -21,7 +22,6 @@ from rocourse.models.adapters._estimators import (
     probability_call,
     schema_columns,
 )
-from rocourse.models.adapters._frameworks import is_from
 from rocourse.models.adapters._refits import Refit, clone_and_fit
 from rocourse.models.adapters._torch import TorchCall
 from rocourse.models.adapters._views import INPUTS, Inputs, make_view, training_dtypes
