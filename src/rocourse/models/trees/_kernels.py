@@ -39,13 +39,10 @@ _ROWS = 64
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    options = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
-    try:
-        result = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        # There is no folder to keep the compiled code in.
-        result = numba.njit(**options)(function)
-    compiled: Callable[..., Any] = result
+    # Not kept on disk: the compiled code's index there is a pickle.
+    compiled: Callable[..., Any] = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(
+        function
+    )
     return compiled
 
 
