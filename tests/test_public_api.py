@@ -546,6 +546,7 @@ PUBLIC = {
         "MissingWords",
         "Narrowing",
         "Loosening",
+        "COLUMN",
         "NEGLIGIBLE_CHANGE",
         "NumberRule",
         "OutOfRange",

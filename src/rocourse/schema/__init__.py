@@ -20,13 +20,14 @@ from rocourse.schema._narrowing import Narrowing, Start
 from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes, jsonable
-from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
+from rocourse.schema._rules import COLUMN, NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
 from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
+    "COLUMN",
     "EncodedRow",
     "NEGLIGIBLE_CHANGE",
     "Categorical",

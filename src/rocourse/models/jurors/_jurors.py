@@ -127,11 +127,13 @@ def refit_shifted(
     """
     rng = np.random.default_rng(seed)
     layout, fitted = data.schema.layout, []
-    for _ in range(count):
-        shifted = _one_shifted(data, shift, grown, rng)
-        x = one_hot(shifted.rows, layout)
-        refit = model.refitted(x, shifted.labels, int(rng.integers(2**31)))
-        fitted.append(move_model(refit, data.cut_off))
+    # As of jurors: there are few rows to share.
+    with threadpool_limits(limits=1):
+        for _ in range(count):
+            shifted = _one_shifted(data, shift, grown, rng)
+            x = one_hot(shifted.rows, layout)
+            refit = model.refitted(x, shifted.labels, int(rng.integers(2**31)))
+            fitted.append(move_model(refit, data.cut_off))
     return tuple(fitted)
 
 
