@@ -81,11 +81,14 @@ class Pricing:
     def costs(self, before: Rows, after: Rows) -> Numbers:
         """Of each recourse and feature, numbers first, `[n, features]`."""
         moved = np.abs(before.continuous.astype(np.float64) - after.continuous)
-        groups = [
+        if not self.priced:
+            groups = 2.0 * (before.categories != after.categories)
+            return np.concatenate([moved, groups], axis=1)
+        prices = [
             table[before.categories[:, k], after.categories[:, k]]
             for k, table in enumerate(self.move_prices())
         ]
-        return np.column_stack([moved * self.weights(), *groups])
+        return np.column_stack([moved * self.weights(), *prices])
 
     def months(self, raw: Numbers, before: Rows, after: Rows) -> Numbers:
         """The longest of each recourse's changes, which run side by side, `[n]`.
