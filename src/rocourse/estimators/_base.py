@@ -33,7 +33,6 @@ from rocourse.estimators._parameters import (
     resolved,
     states_cut_off,
 )
-from rocourse.estimators._promising import Promising
 from rocourse.estimators._reading import (
     known_groups,
     known_labels,
@@ -63,7 +62,7 @@ METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
 
-class RecourseClassifier(Advising, Promising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that says what a row must change to be given another class.
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and

@@ -52,6 +52,8 @@ _JURORS, _WITNESSES, _ROWS = 0x4A55525F, 0x57495446, 0x524F5753
 _NETWORK_WITNESSES = (60, 200)
 _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
+# The most edits in the place of changes that are locked: what takes more is hardly found.
+_FURTHER_CHANGES = 4
 # More rows than this sharpen a level little.
 _CALIBRATION_ROWS = 160
 
@@ -260,7 +262,7 @@ class JuryProposer(Proposer, kind="jury"):
             rows,
             target,
             context.space,
-            max_changes=self.max_changes,
+            max_changes=self.max_changes if from_here is None else _FURTHER_CHANGES,
             from_here=from_here,
         )
 
