@@ -49,8 +49,8 @@ function optionCard(model, before, option, { number, cheapest }) {
       option.robustness ? robustness(option.robustness) : null,
     ),
     facts([
-      ["Cost of the change", short(option.cost)],
-      ["Probability then", percent(option.probability)],
+      ["Cost", short(option.cost)],
+      ["Probability", percent(option.probability)],
       ["Good until", moment(option.expires_at)],
       ["Promise", promiseOf(option)],
     ]),
