@@ -235,7 +235,7 @@ def test_altered_weights_are_refused(stored):
 
 def test_weights_of_a_model_of_another_schema_are_refused(stored, tmp_path):
     frame = make_applicants().drop(columns="age")
-    schema = rocourse.Schema.infer(frame, target=TARGET)
+    schema = rocourse.Schema.infer(frame, target=TARGET, favourable=max(frame[TARGET]))
     other = save(untrained_model(schema=schema), tmp_path / "other")
     weights = (other / WEIGHTS).read_bytes()
     (stored / WEIGHTS).write_bytes(weights)

@@ -58,13 +58,28 @@ def check_training(folder, frame, error, *words, options=()):
     """Python and the command line refuse to train on the rows, in the same words."""
     estimator = RoCourseNet(**TINY)
     with pytest.raises(error) as caught:
-        schema = Schema.infer(frame, target=TARGET)
+        schema = Schema.infer(frame, target=TARGET, favourable="granted")
         estimator.set_params(schema=schema).fit(frame.drop(columns=TARGET), frame[TARGET])
     sentence(caught.value, *words)
     frame.to_csv("bad.csv", index=False)
     before = snapshot(folder)
-    sentence(refused("train", "bad.csv", f"--target={TARGET}", "--out=new", *options), *words)
-    sentence(refused("schema", "infer", "bad.csv", f"--target={TARGET}", "--out=new.json"), *words)
+    sentence(
+        refused(
+            "train", "bad.csv", f"--target={TARGET}", "--favourable=granted", "--out=new", *options
+        ),
+        *words,
+    )
+    sentence(
+        refused(
+            "schema",
+            "infer",
+            "bad.csv",
+            f"--target={TARGET}",
+            "--favourable=granted",
+            "--out=new.json",
+        ),
+        *words,
+    )
     assert snapshot(folder) == before
 
 
@@ -146,12 +161,12 @@ def test_constant_column(folder, applicants):
 
 
 def test_one_class_only(folder, applicants):
-    frame = applicants.assign(loan="denied")
-    words = ["'loan'", "at least two classes", "'denied'", "add rows"]
+    frame = applicants.assign(loan="granted")
+    words = ["'loan'", "at least two classes", "'granted'", "add rows"]
     check_training(folder, frame, SchemaError, *words)
     with pytest.raises(DataError) as caught:
         RoCourseNet(**TINY).fit(applicants.drop(columns=TARGET), frame[TARGET])
-    sentence(caught.value, "at least two classes", "'denied'")
+    sentence(caught.value, "at least two classes", "'granted'")
 
 
 def test_three_classes_with_flip(folder):
@@ -171,7 +186,7 @@ def test_no_rows(folder, model, applicants):
     applicants.head(0).to_csv("empty.csv", index=False)
     before = snapshot(folder)
     for args in (
-        ("train", "empty.csv", "--target=loan", "--out=new"),
+        ("train", "empty.csv", "--target=loan", "--favourable=granted", "--out=new"),
         ("schema", "infer", "empty.csv", "--out=new.json"),
         ("predict", "model", "empty.csv", "--out=new.csv"),
         ("recourse", "model", "empty.csv", "--out=new.csv"),
@@ -185,7 +200,15 @@ def test_fewer_rows_than_a_batch_work(folder, applicants):
     # 40 rows, of which 8 are held out: the smaller batch has the shape of the other tests' batches.
     applicants.head(40).to_csv("few.csv", index=False)
     options = [*TINY_OPTIONS, "--set=trainer.epochs=1", "--set=trainer.batch_size=1024", "--quiet"]
-    succeed("train", "few.csv", "--target=loan", "--immutable=region", "--out=new", *options)
+    succeed(
+        "train",
+        "few.csv",
+        "--target=loan",
+        "--favourable=granted",
+        "--immutable=region",
+        "--out=new",
+        *options,
+    )
     assert load("new").n_iter_ == 1
 
 
@@ -199,7 +222,7 @@ def test_duplicated_column_names(folder, model, applicants):
     frame.assign(loan=applicants[TARGET]).to_csv("bad.csv", index=False)
     before = snapshot(folder)
     for args in (
-        ("train", "bad.csv", "--target=loan", "--out=new"),
+        ("train", "bad.csv", "--target=loan", "--favourable=granted", "--out=new"),
         ("predict", "model", "bad.csv", "--out=new.csv"),
     ):
         sentence(refused(*args), "'bad.csv'", "'job'", "more than once", "rename or remove")
@@ -207,14 +230,21 @@ def test_duplicated_column_names(folder, model, applicants):
 
 
 def test_values_outside_their_bounds(folder, applicants):
-    schema = Schema.infer(applicants, target=TARGET, bounds={"age": (18, 99)})
+    schema = Schema.infer(applicants, target=TARGET, favourable="granted", bounds={"age": (18, 99)})
     model = untrained_model(schema=schema)
     save(model, "model", force=True)
     frame = applicants.assign(age=[120, *applicants["age"][1:]])
     check_prediction(folder, model, frame, "Column 'age'", "at most 99", "120", "row 0", "bounds")
     frame.to_csv("bad.csv", index=False)
     before = snapshot(folder)
-    args = ("train", "bad.csv", "--target=loan", "--bounds=age=18:99", "--out=new")
+    args = (
+        "train",
+        "bad.csv",
+        "--target=loan",
+        "--favourable=granted",
+        "--bounds=age=18:99",
+        "--out=new",
+    )
     sentence(refused(*args), "Column 'age'", "at most 99", "120")
     assert snapshot(folder) == before
 
@@ -238,7 +268,14 @@ def test_a_schema_that_contradicts_the_data(folder, applicants, change, words):
     sentence(caught.value, *words)
     frame.to_csv("bad.csv", index=False)
     before = snapshot(folder)
-    args = ("train", "bad.csv", "--target=loan", "--schema=schema.json", "--out=new")
+    args = (
+        "train",
+        "bad.csv",
+        "--target=loan",
+        "--favourable=granted",
+        "--schema=schema.json",
+        "--out=new",
+    )
     sentence(refused(*args), *words)
     assert snapshot(folder) == before
 
@@ -272,7 +309,9 @@ def test_a_damaged_model(folder, model):
 
 
 def test_a_model_of_another_schema(folder, applicants):
-    schema = Schema.infer(applicants.rename(columns={"job": "work"}), target=TARGET)
+    schema = Schema.infer(
+        applicants.rename(columns={"job": "work"}), target=TARGET, favourable="granted"
+    )
     save(untrained_model(schema=schema), "other")
     before = snapshot(folder)
     for command in ("predict", "recourse", "evaluate"):
@@ -284,7 +323,7 @@ def test_a_model_of_another_schema(folder, applicants):
 
 
 OUTPUTS = [
-    ("train", "good.csv", "--target=loan", "--out={}/new"),
+    ("train", "good.csv", "--target=loan", "--favourable=granted", "--out={}/new"),
     ("schema", "infer", "good.csv", "--out={}/new.json"),
     ("predict", "model", "good.csv", "--out={}/new.csv"),
     ("recourse", "model", "good.csv", "--out={}/new.parquet"),
@@ -347,7 +386,17 @@ def test_interrupted_training_leaves_nothing(folder):
     """A real interrupt of a real process, once it says that the first epoch is over."""
     before = snapshot(folder)
     process = subprocess.Popen(
-        [sys.executable, "-c", HEED_INTERRUPTS, "train", "good.csv", "--target=loan", "--out=new"]
+        [
+            sys.executable,
+            "-c",
+            HEED_INTERRUPTS,
+            "train",
+            "good.csv",
+            "--target=loan",
+            "--favourable=granted",
+            "--immutable=age",
+            "--out=new",
+        ]
         + [*TINY_OPTIONS, "--set=trainer.epochs=1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -369,7 +418,7 @@ def test_interrupted_training_leaves_nothing(folder):
 
 def test_impossible_recourse_is_no_error(folder, applicants):
     everything = ["income", "age", "job", "region"]
-    schema = Schema.infer(applicants, target=TARGET, immutable=everything)
+    schema = Schema.infer(applicants, target=TARGET, favourable="granted", immutable=everything)
     model = untrained_model(schema=schema)
     rows = applicants.drop(columns=TARGET)
     recourse = model.recourse(rows)

@@ -51,17 +51,32 @@ if TYPE_CHECKING:
         VAEProposer,
         VanillaCFProposer,
     )
-    from rocourse.schema import Categorical, Continuous, Recourse, Schema, Target, Wishes
+    from rocourse.schema import (
+        Categorical,
+        Change,
+        Continuous,
+        Follows,
+        Linear,
+        Moves,
+        Recourse,
+        Schema,
+        Target,
+        Wishes,
+    )
 
 __all__ = [
     "Attack",
     "CFModel",
     "Categorical",
+    "Change",
     "Continuous",
     "CounterNet",
+    "Follows",
     "GeneratorProposer",
     "JointTrainer",
+    "Linear",
     "METHODS",
+    "Moves",
     "PRESETS",
     "PanelProposer",
     "PlainTrainer",
@@ -98,7 +113,10 @@ __all__ = [
 _SUBMODULES = frozenset({"datasets", "evaluation"})
 # The rooms that other names live in, those that are quick to import first.
 _ROOMS = {
-    "rocourse.schema": ("Categorical", "Continuous", "Recourse", "Schema", "Target", "Wishes"),
+    "rocourse.schema": (
+        *("Categorical", "Change", "Continuous", "Follows", "Linear", "Moves"),
+        *("Recourse", "Schema", "Target", "Wishes"),
+    ),
     "rocourse.artifacts": ("load", "save"),
     "rocourse.attack": ("Attack",),
     "rocourse.models": ("JointTrainer", "PlainTrainer", "Shift", "SteadyTrainer"),

@@ -147,7 +147,7 @@ def test_all_that_is_not_honoured_goes_to_a_file(folder, tmp_path, rows):
 
 def test_a_model_of_another_schema_reads_nothing_and_says_why(folder, tmp_path):
     without = make_applicants().drop(columns="region")
-    gone = untrained_model(schema=Schema.infer(without, target=TARGET))
+    gone = untrained_model(schema=Schema.infer(without, target=TARGET, favourable="granted"))
     renamed = make_applicants(classes=("no", "yes"))
     save(gone, tmp_path / "gone")
     save(untrained_model(frame=renamed), tmp_path / "renamed")

@@ -138,7 +138,8 @@ def retyped(frame):
     ids=["missing", "extra", "kind", "category", "classes"],
 )
 def test_a_judge_of_another_schema_is_refused(files, tmp_path, change, words):
-    schema = Schema.infer(change(make_applicants()), target=TARGET)
+    frame = change(make_applicants())
+    schema = Schema.infer(frame, target=TARGET, favourable=max(frame[TARGET]))
     save(untrained_model(schema=schema), tmp_path / "judge")
     args = ("evaluate", files / "model", files / "a.csv", "--against", tmp_path / "judge")
     assert words in refused(*args)
@@ -154,7 +155,7 @@ def years(tmp_path_factory):
     # The order of the file is not that of time.
     table.sample(frac=1.0, random_state=0).to_csv(folder / "years.csv", index=False)
     model = RoCourse(
-        Schema.infer(table.drop(columns="year"), target=TARGET),
+        Schema.infer(table.drop(columns="year"), target=TARGET, favourable="granted"),
         trainer=SteadyTrainer(epochs=5, copies=0, balance=0.0, committee=1),
         proposer=JuryProposer(jurors=2, witnesses=4, kept=0.7),
         threshold=0.6,

@@ -49,7 +49,15 @@ def test_a_method_is_trained_gives_advice_and_is_evaluated(method, files, tmp_pa
     quick = {"trainer__epochs": 15}
     if "proposer__epochs" in METHODS[method]().get_params():
         quick["proposer__epochs"] = 5
-    args = ("--target=loan", "--immutable=region", "--out", model, "--method", method)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--immutable=region",
+        "--out",
+        model,
+        "--method",
+        method,
+    )
     report = succeed("train", files / "a.csv", *args, *settings(method, **quick), "--json")
     assert json.loads(report.stdout)["method"] == method
     succeed("recourse", model, files / "a.csv", "--drop", TARGET, "--out", advice)
@@ -72,7 +80,16 @@ def test_a_method_is_trained_gives_advice_and_is_evaluated(method, files, tmp_pa
 @pytest.mark.parametrize("method", ["vanillacf", "rbr", "cf-model"])
 def test_a_stored_model_is_explained(method, files, tmp_path):
     out = tmp_path / "explained"
-    args = ("--target=loan", "--method", method, "--explain", files / "model", "--out", out)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--method",
+        method,
+        "--explain",
+        files / "model",
+        "--out",
+        out,
+    )
     quick = {"proposer__epochs": 2} if method == "cf-model" else {}
     succeed("train", files / "a.csv", *args, *settings(method, **quick))
     rows = pd.read_csv(files / "a.csv").drop(columns=TARGET)
@@ -82,7 +99,15 @@ def test_a_stored_model_is_explained(method, files, tmp_path):
 
 def test_a_method_with_a_trainer_of_its_own_explains_a_stored_model_too(files, tmp_path):
     out = tmp_path / "explained"
-    args = ("--target=loan", "--method=counternet", "--explain", files / "model", "--out", out)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--method=counternet",
+        "--explain",
+        files / "model",
+        "--out",
+        out,
+    )
     succeed("train", files / "a.csv", *args, *settings("counternet", proposer__epochs=2))
     rows = pd.read_csv(files / "a.csv").drop(columns=TARGET)
     base, explained = load(files / "model"), load(out)
@@ -95,7 +120,7 @@ def test_trainers_and_proposers_are_named_by_their_kind(files, tmp_path):
     chosen = ("--set=proposer=vanillacf", "--set=proposer.steps=5", "--set=trainer=steady")
     sizes = assignments({k: v for k, v in tiny("vanillacf").items() if k != "trainer__epochs"})
     others = (*sizes, "--set=trainer.epochs=2", "--set=trainer.committee=2")
-    args = ("--target=loan", "--method=counternet", "--out", out)
+    args = ("--target=loan", "--favourable=granted", "--method=counternet", "--out", out)
     succeed("train", files / "a.csv", *args, *chosen, *others)
     model = load(out)
     assert (model.trainer_.kind, model.trainer_.committee, model.trainer_.epochs) == (
@@ -110,7 +135,7 @@ def test_trainers_and_proposers_are_named_by_their_kind(files, tmp_path):
 
 def test_an_attack_is_switched_on_where_there_is_none(files, tmp_path):
     out = tmp_path / "model"
-    args = ("--target=loan", "--method=counternet", "--out", out)
+    args = ("--target=loan", "--favourable=granted", "--method=counternet", "--out", out)
     brief = settings("counternet", trainer__epochs=1)
     wished = ("--set=attack=true", "--set=attack.steps=1", "--set=attack.unroll=1")
     succeed("train", files / "a.csv", *args, *brief, *wished)

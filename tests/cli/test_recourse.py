@@ -19,6 +19,7 @@ RECORD = [
     "probability",
     "proximity",
     "features_changed",
+    "cost",
 ]
 
 
@@ -109,7 +110,10 @@ def test_many_classes_ask_for_the_favourable_one(files):
 
 def test_categories_that_look_like_numbers_or_gaps_stay_text(tmp_path):
     frame = make_applicants().replace({"job": {"full": "1", "none": "None", "part": "2"}})
-    save(untrained_model(schema=Schema.infer(frame, target=TARGET)), tmp_path / "model")
+    save(
+        untrained_model(schema=Schema.infer(frame, target=TARGET, favourable="granted")),
+        tmp_path / "model",
+    )
     frame.to_csv(tmp_path / "a.csv", index=False)
     succeed("recourse", tmp_path / "model", tmp_path / "a.csv", "--out", tmp_path / "r.csv")
     advice = pd.read_csv(tmp_path / "r.csv", dtype={"job": "str"}, keep_default_na=False)
@@ -167,3 +171,33 @@ def test_wishes_are_kept(files, rows, tmp_path, in_file):
 )
 def test_wrong_wishes_are_refused(files, wished, said):
     assert said in refused("recourse", files / "model", files / "a.csv", *wished)
+
+
+def test_proofs_are_told_where_nothing_is_found(tmp_path):
+    frame = make_applicants()
+    # Nothing but the region may change, which says little.
+    still = ["income", "age", "job"]
+    schema = Schema.infer(frame, target=TARGET, favourable="granted", immutable=still)
+    model = trained_model()
+    asked = untrained_model(schema=schema)
+    asked.model_, asked.network_ = model.model_, model.network_
+    asked.__dict__.pop("_advisor", None)
+    save(asked, tmp_path / "model")
+    frame.drop(columns=TARGET).to_csv(tmp_path / "a.csv", index=False)
+    args = ("recourse", tmp_path / "model", tmp_path / "a.csv", "--prove", "--loosen", "job,income")
+    document = json.loads(succeed(*args, "--json").stdout)
+    unfound = [record for record in document["records"] if record["status"] == "not_found"]
+    assert unfound and document["proved_none"] == len(unfound)
+    assert {record["proof"] for record in unfound} == {"none exists"}
+    rules = {rule["feature"] for r in unfound if r["loosen"] for rule in r["loosen"]["rules"]}
+    assert rules and rules <= {"job", "income"}
+    text = succeed(*args, "--out", tmp_path / "r.csv").stdout
+    assert f"Proved for {len(unfound)} of {len(unfound)} rows without advice" in text
+    table = pd.read_csv(tmp_path / "r.csv", keep_default_na=False)
+    assert (table["proof"] == "none exists").sum() == len(unfound)
+    assert table["loosen"].str.contains("would be enough").any()
+
+
+def test_loosen_goes_with_prove(files):
+    result = run("recourse", files / "model", files / "a.csv", "--loosen", "job")
+    assert result.exit_code == 2

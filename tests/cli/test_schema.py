@@ -6,9 +6,18 @@ import pytest
 from tests.applicants import make_schema
 from tests.command_line import refused, succeed
 
-from rocourse.schema import Schema
+from rocourse.schema import Change, Schema
 
-CONSTRAINED = ("--target", "loan", "--immutable", "region", "--increase-only", "age")
+CONSTRAINED = (
+    "--target",
+    "loan",
+    "--favourable",
+    "granted",
+    "--immutable",
+    "region",
+    "--increase-only",
+    "age",
+)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
@@ -60,6 +69,31 @@ def test_infer_leaves_out_columns_and_knows_whole_numbers(files, applicants, tmp
     assert schema.names == ("income", "age", "job", "debt")
     assert schema["debt"].integer
     assert schema.target is None
+
+
+def test_infer_takes_limits_of_change_and_shows_them(files, tmp_path):
+    limits = ("--max-change=income=+20%", "--max-change=income=-5", "--max-change=age=3")
+    args = (*limits, "--step=income=0.5", "--max-features=2", "--out", tmp_path / "schema.json")
+    shown = succeed("schema", "infer", files / "a.csv", *args).stdout
+    schema = Schema.load(tmp_path / "schema.json")
+    assert schema["income"].change == Change(max_increase_share=0.2, max_decrease=5, step=0.5)
+    assert schema["age"].change == Change(max_increase=3, max_decrease=3)
+    assert schema.max_features == 2
+    assert "by at most 3" in shown
+    assert "at most 2 features" in shown
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--max-change", "income"),
+        ("--max-change", "income=+a%"),
+        ("--max-change", "=3"),
+        ("--step", "income=big"),
+    ],
+)
+def test_malformed_limits_are_refused(files, option, text):
+    assert f"but got {text!r}" in refused("schema", "infer", files / "a.csv", option, text)
 
 
 def test_open_bounds_are_open(files):

@@ -21,7 +21,15 @@ TINY_OPTIONS = (
 def test_the_model_is_that_of_the_python_interface(files, applicants, tmp_path, name):
     out = tmp_path / "model"
     args = ("--set=trainer.epochs=40", "--out", out, "--json")
-    result = succeed("train", files / name, "--target=loan", *CONSTRAINED, *TINY_OPTIONS, *args)
+    result = succeed(
+        "train",
+        files / name,
+        "--target=loan",
+        "--favourable=granted",
+        *CONSTRAINED,
+        *TINY_OPTIONS,
+        *args,
+    )
     expected, loaded = trained_model(), load(out)
     rows = applicants.drop(columns=TARGET)
     np.testing.assert_array_equal(loaded.predict_proba(rows), expected.predict_proba(rows))
@@ -34,12 +42,14 @@ def test_the_model_is_that_of_the_python_interface(files, applicants, tmp_path, 
 
 def test_schema_config_and_seed_are_used(files, applicants, tmp_path):
     schema, config, out = tmp_path / "schema.json", tmp_path / "tiny.toml", tmp_path / "model"
-    Schema.infer(applicants, target="loan", immutable=["region"]).save(schema)
+    Schema.infer(applicants, target="loan", favourable="granted", immutable=["region"]).save(schema)
     lines = [f"{k.replace('__', '.')} = {json.dumps(value)}" for k, value in TINY.items()]
     config.write_text("\n".join(lines))
     args = ("--schema", schema, "--increase-only=age", "--config", config, "--out", out)
     options = ("--method=rocoursenet", "--set=trainer.epochs=2", "--seed=7")
-    result = succeed("train", files / "a.csv", "--target=loan", *options, *args)
+    result = succeed(
+        "train", files / "a.csv", "--target=loan", "--favourable=granted", *options, *args
+    )
     model = load(out)
     assert model.schema_ == make_schema(applicants)
     assert (model.n_iter_, model.trainer.encoder_widths) == (2, (8, 4))
@@ -60,7 +70,9 @@ def test_the_default_promises_and_periods_are_no_feature(files, applicants, tmp_
         }
     )
     options = ("--kept=0.7", "--period=year", "--drop", "Unnamed: 0", *small)
-    result = succeed("train", table, "--target=loan", *options, "--out", out)
+    result = succeed(
+        "train", table, "--target=loan", "--favourable=granted", *options, "--out", out
+    )
     assert "promises to be kept" in result.stdout and "0.7" in result.stdout
     model = load(out)
     assert model.method == "rocourse" and "year" not in model.schema_.names
@@ -69,7 +81,14 @@ def test_the_default_promises_and_periods_are_no_feature(files, applicants, tmp_
 
 def test_the_cut_off_is_an_option(files, applicants, tmp_path):
     rows = applicants.drop(columns=TARGET)
-    args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
+    args = (
+        "train",
+        files / "a.csv",
+        "--target=loan",
+        "--favourable=granted",
+        *CONSTRAINED,
+        *TINY_OPTIONS,
+    )
     args = (*args, "--set=trainer.epochs=5", "--json")
     report = json.loads(succeed(*args, "--threshold=0.4", "--out", tmp_path / "t").stdout)
     assert report["threshold"] == 0.4
@@ -87,7 +106,14 @@ def test_the_cut_off_is_an_option(files, applicants, tmp_path):
 
 def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
     out = tmp_path / "model"
-    args = ("train", files / "a.csv", "--target=loan", *CONSTRAINED, *TINY_OPTIONS)
+    args = (
+        "train",
+        files / "a.csv",
+        "--target=loan",
+        "--favourable=granted",
+        *CONSTRAINED,
+        *TINY_OPTIONS,
+    )
     assert succeed(*args, "--set=trainer.epochs=1", "--out", out, "--quiet").output == ""
     succeed(*args, "--set=trainer.epochs=2", "--out", out, "--quiet", "--force")
     assert load(out).n_iter_ == 2
@@ -96,7 +122,9 @@ def test_quiet_prints_nothing_and_force_replaces(files, tmp_path):
 def test_the_output_is_checked_before_anything_else(tmp_path):
     (tmp_path / "model").mkdir()
     missing = tmp_path / "missing.csv"
-    sentence = refused("train", missing, "--target=loan", "--out", tmp_path / "model")
+    sentence = refused(
+        "train", missing, "--target=loan", "--favourable=granted", "--out", tmp_path / "model"
+    )
     assert "exists already" in sentence
 
 
@@ -126,13 +154,21 @@ def test_the_output_is_checked_before_anything_else(tmp_path):
 )
 def test_wrong_options_are_refused(files, tmp_path, options, words):
     out = tmp_path / "model"
-    sentence = refused("train", files / "a.csv", "--target=loan", "--out", out, *options)
+    sentence = refused(
+        "train", files / "a.csv", "--target=loan", "--favourable=granted", "--out", out, *options
+    )
     assert all(word in sentence for word in words)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unknown_method_is_wrong_usage_and_gets_a_hint(files, tmp_path):
-    args = ("--target=loan", "--out", tmp_path / "model", "--method=counter-net")
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--out",
+        tmp_path / "model",
+        "--method=counter-net",
+    )
     result = run("train", files / "a.csv", *args)
     assert result.exit_code == 2 and result.stdout == ""
     assert "Invalid value for '--method'" in result.stderr
@@ -156,14 +192,28 @@ def test_wrong_config_files_are_refused(files, tmp_path, name, text, words):
     config = tmp_path / (name or "missing.json")
     if text is not None:
         config.write_text(text)
-    args = ("--target=loan", "--out", tmp_path / "model", "--config", config)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--out",
+        tmp_path / "model",
+        "--config",
+        config,
+    )
     assert words in refused("train", files / "a.csv", *args)
 
 
 def test_a_schema_says_already_what_columns_are(files, applicants, tmp_path):
     schema = tmp_path / "schema.json"
     make_schema(applicants).save(schema)
-    args = ("--target=loan", "--out", tmp_path / "model", "--schema", schema)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--out",
+        tmp_path / "model",
+        "--schema",
+        schema,
+    )
     assert "without --schema" in refused("train", files / "a.csv", *args, "--categorical=age")
     assert "'job' is categorical" in refused("train", files / "a.csv", *args, "--bounds=job=0:1")
     sentence = refused("train", files / "a.csv", *args, "--immutable=regoin")
@@ -177,7 +227,14 @@ def test_a_schema_says_already_what_columns_are(files, applicants, tmp_path):
 def test_a_favourable_class_needs_a_known_target(files, applicants, tmp_path):
     schema = tmp_path / "schema.json"
     Schema.infer(applicants.drop(columns=TARGET)).save(schema)
-    args = ("--target=loan", "--out", tmp_path / "model", "--schema", schema)
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--out",
+        tmp_path / "model",
+        "--schema",
+        schema,
+    )
     sentence = refused("train", files / "a.csv", *args, "--favourable=denied")
     assert "a schema without one" in sentence
     assert "with a target" in refused("schema", "infer", files / "a.csv", "--favourable=denied")

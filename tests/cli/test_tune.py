@@ -22,6 +22,7 @@ FIXED = {
 } | {"trainer__epochs": 30}
 OPTIONS = (
     "--target=loan",
+    "--favourable=granted",
     "--method=counternet",
     "--immutable=region",
     "--increase-only=age",
@@ -61,7 +62,16 @@ def test_training_takes_the_best_parameters(files, tmp_path):
     result = succeed("tune", files / "a.csv", *OPTIONS, "--out", out, "--params", params)
     assert "Best trials" in result.stdout and str(params) in result.stdout
     assert "trial 2/2" in result.stderr
-    args = ("--target=loan", "--method=counternet", "--config", params, "--out", model, "--quiet")
+    args = (
+        "--target=loan",
+        "--favourable=granted",
+        "--method=counternet",
+        "--config",
+        params,
+        "--out",
+        model,
+        "--quiet",
+    )
     succeed("train", files / "a.csv", *args)
     trained = load(model).get_params()
     best = read_tuning(out).parameters
@@ -106,13 +116,15 @@ def test_outputs_are_checked_before_anything_else(tmp_path, option):
     taken.write_text("mine")
     paths = {"--out": tmp_path / "t.json", option: taken}
     args = [part for pair in paths.items() for part in pair]
-    sentence = refused("tune", tmp_path / "missing.csv", "--target=loan", *args)
+    sentence = refused(
+        "tune", tmp_path / "missing.csv", "--target=loan", "--favourable=granted", *args
+    )
     assert "exists already" in sentence
 
 
 @pytest.mark.parametrize("options", [["--trials=0"], ["--method=oracle"], ["--protocol=some"]])
 def test_wrong_usage_exits_with_2(files, tmp_path, options):
-    args = ("--target=loan", "--out", tmp_path / "t.json")
+    args = ("--target=loan", "--favourable=granted", "--out", tmp_path / "t.json")
     assert run("tune", files / "a.csv", *args, *options).exit_code == 2
 
 

@@ -45,7 +45,7 @@ def extended(tmp_path_factory):
             path.parent.mkdir(exist_ok=True)
             before = path.read_text(encoding="utf-8") if path.exists() else ""
             path.write_text(before + "\n" + code, encoding="utf-8")
-    table = make_applicants(120).rename(columns={TARGET: "Approve"})
+    table = make_applicants(120, classes=(0, 1)).rename(columns={TARGET: "Approve"})
     table.to_csv(folder / "loans.csv", index=False)
     return folder
 

@@ -51,6 +51,8 @@ def test_a_rare_class_is_not_forgotten():
         proposer__members=1,
         trainer__committee=1,
         trainer__balance=0.0,
+        # Stated, for fitting would find one that is not so timid.
+        threshold=0.5,
     ).predict(rows)
     balanced = fit(
         RoCoursePanel, loans, trainer__epochs=3, proposer__members=1, trainer__committee=1

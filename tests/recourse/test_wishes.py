@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.loans import make_loans
 from tests.strategies import broken_constraints
+from tests.wishes import broken_wishes
 
 from rocourse import Wishes
 from rocourse.errors import ConfigError, RocourseError
@@ -36,26 +37,6 @@ def wishes(draw):
     only = draw(st.none() | st.sets(st.sampled_from(left)).map(sorted))
     prefer = draw(st.lists(st.sampled_from(only or left), max_size=1)) if left else []
     return Wishes(lock, ranges, only, prefer if only != [] else ())
-
-
-def broken_wishes(wished, before, after):
-    """Every wish that advice does not keep, cell by cell in raw units."""
-    broken = []
-    for name in before.index:
-        old, new = before[name], after[name]
-        free = wished.only is None or name in wished.only
-        if (name in wished.lock or not free) and old != new:
-            broken.append(f"{name} was changed")
-        if name in wished.ranges:
-            values = wished.ranges[name]
-            if name == "job":
-                fits = new in values
-            else:
-                low, high = values
-                fits = (low is None or new >= low) and (high is None or new <= high)
-            if not fits:
-                broken.append(f"{name} ended at {new}, not in {values}")
-    return broken
 
 
 @pytest.mark.parametrize("method", METHODS)

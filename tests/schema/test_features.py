@@ -119,14 +119,14 @@ def test_order_of_categories_is_kept():
     ("classes", "favourable", "expected"),
     [
         ((1, 0), None, 1),
-        (("no", "yes"), None, "yes"),
+        ((0.0, 1.0), None, 1.0),
         (("no", "yes"), "no", "no"),
         ((False, True), None, True),
         ((0, 1), 1.0, 1),
         ((0, 1), np.int64(0), 0),
     ],
 )
-def test_favourable_class_is_the_last_unless_stated(classes, favourable, expected):
+def test_favourable_class_is_one_or_true_unless_stated(classes, favourable, expected):
     target = Target("y", classes, favourable)
     assert target.favourable == expected
     assert type(target.favourable) is type(expected)

@@ -25,7 +25,7 @@ def table(**columns):
 
 
 def test_kinds_follow_the_columns():
-    assert Schema.infer(table(), target="Class") == Schema(
+    assert Schema.infer(table(), target="Class", favourable="good") == Schema(
         (
             Continuous("Duration", 6, 48, integer=True),
             Continuous("Rate", 1.5, 4.0),
@@ -103,8 +103,9 @@ def test_feature_is_read_off_the_column(column, options, expected):
     ],
 )
 def test_target_has_the_classes_of_the_rows(classes, expected):
-    schema = Schema.infer(pd.DataFrame({"x": [1, 2, 3], "y": classes}), target="y")
-    assert schema.target == Target("y", expected)
+    rows = pd.DataFrame({"x": [1, 2, 3], "y": classes})
+    schema = Schema.infer(rows, target="y", favourable=expected[-1])
+    assert schema.target == Target("y", expected, expected[-1])
     assert schema.names == ("x",)
 
 
@@ -208,7 +209,7 @@ def test_what_cannot_be_inferred_is_refused_in_one_sentence(
     columns, options, error, message, assert_sentence
 ):
     with pytest.raises(error) as caught:
-        Schema.infer(table(**columns), **{"target": "Class", **options})
+        Schema.infer(table(**columns), **{"target": "Class", "favourable": "good", **options})
     assert message in str(caught.value)
     assert_sentence(caught.value)
 

@@ -94,9 +94,12 @@ BAD_TEXTS = {
     "no object": ("[]", "must be a JSON object, but got []"),
     "no format": ("{}", "format 'rocourse-schema', but got None"),
     "another format": (changed(format="model"), "format 'rocourse-schema', but got 'model'"),
-    "another version": (changed(version=2), "must have format version 1, but got 2"),
-    "no version": (changed(version=None), "must have format version 1, but got None"),
-    "unknown key": (changed(note="hi"), "keys than 'features', 'format', 'target', 'version', but"),
+    "another version": (changed(version=3), "must have format version 1 or 2, but got 3"),
+    "no version": (changed(version=None), "must have format version 1 or 2, but got None"),
+    "unknown key": (
+        changed(note="hi"),
+        "keys than 'features', 'format', 'max_features', 'target', 'together', 'version', but",
+    ),
     "no features": (
         json.dumps({"format": "rocourse-schema", "version": 1}),
         "The schema must have the key 'features', but got only 'format', 'version'",
@@ -106,8 +109,9 @@ BAD_TEXTS = {
     "features empty": (changed(features=[]), "at least one feature"),
     "unknown feature key": (
         with_feature(imutable=True),
-        "Feature 'x' must have no other keys than 'bounds', 'direction', 'high', 'immutable', 'int"
-        "eger', 'kind', 'low', 'name', 'unit', but got 'imutable' (did you mean 'immutable'?)",
+        "Feature 'x' must have no other keys than 'bounds', 'change', 'direction', 'high', "
+        "'immutable', 'integer', 'kind', 'low', 'name', 'unit', but got 'imutable' (did you mean "
+        "'immutable'?)",
     ),
     "key of the other kind": (with_feature(labels=["a"]), "but got 'labels'"),
     "missing key": (with_feature(low="left out"), "Feature 'x' must have the key 'low'"),
@@ -189,5 +193,5 @@ def test_file_that_cannot_be_read_is_reported(tmp_path, assert_sentence):
         Schema.load(path)
     assert_sentence(caught.value)
     path.write_text(changed(version=9))
-    with pytest.raises(SchemaError, match=r"schema\.json' cannot be used: .* version 1, but got 9"):
+    with pytest.raises(SchemaError, match=r"json' cannot be used: .* version 1 or 2, but got 9"):
         Schema.load(path)

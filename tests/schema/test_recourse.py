@@ -161,6 +161,8 @@ def test_records_are_plain_json():
             {"feature": "Status", "from": "A11", "to": "A14"},
         ],
         "robustness": None,
+        "cost": pytest.approx(24 / 68 + 2),
+        "months": None,
     }
     assert [record["changes"] for record in records[1:]] == [[], []]
     assert [record["status"] for record in records] == ["found", "not_found", "not_needed"]

@@ -67,7 +67,7 @@ def test_options_are_those_of_the_model(client, model, asked, extra):
         options = record.get("options", [record] if record["status"] == "found" else [])
         for mine, its in zip(advice["options"], options, strict=True):
             assert mine["status"] == its["status"] == "found"
-            assert mine["cost"] == pytest.approx(its["proximity"], rel=1e-5)
+            assert mine["cost"] == pytest.approx(its["cost"], rel=1e-5)
             assert [(c["feature"], c["from"], c["to"]) for c in mine["changes"]] == [
                 (c["feature"], c["from"], c["to"]) for c in its["changes"]
             ]

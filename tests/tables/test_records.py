@@ -8,7 +8,7 @@ from rocourse.tables import recourse_table
 
 def test_features_named_like_a_column_of_the_record_keep_their_name():
     frame = make_applicants().rename(columns={"income": "status", "job": "row"})
-    model = untrained_model(schema=Schema.infer(frame, target=TARGET))
+    model = untrained_model(schema=Schema.infer(frame, target=TARGET, favourable="granted"))
     rows = frame.drop(columns=TARGET)
     table = recourse_table(model.recourse(rows))
     assert list(table.columns[:2]) == ["row_", "status_"]

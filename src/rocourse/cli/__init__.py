@@ -12,6 +12,7 @@ import typer
 import rocourse
 from rocourse.cli import (
     _audit,
+    _check,
     _data,
     _demo,
     _evaluate,
@@ -65,6 +66,7 @@ def _root(
 
 
 app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
+app.command("check", epilog=_check.EXAMPLES)(_check.check)
 app.command("train", epilog=_train.EXAMPLES)(_train.train)
 app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
 app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)

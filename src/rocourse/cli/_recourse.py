@@ -20,6 +20,7 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
     "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
+    "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
 )
 
 _SHOWN_ROWS = 5
@@ -93,6 +94,23 @@ def recourse(
             help="A JSON file of wishes, one object for all rows or a list with one for each.",
         ),
     ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Where nothing is found, look through everything that is allowed: prove that "
+            "nothing is enough, or say how far the search went; and say which limit to loosen.",
+        ),
+    ] = False,
+    loosen: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--loosen",
+            metavar="COL",
+            help="With --prove: a column whose limits might be loosened; by default any. "
+            f"{options.NAMES}",
+        ),
+    ] = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -106,8 +124,17 @@ def recourse(
     """
     from rocourse.artifacts import load
     from rocourse.console import AdviceSummary, WishOptions, answers
-    from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
+    from rocourse.tables import (
+        JsonRecords,
+        check_table_path,
+        new_table,
+        open_rows,
+        recourse_table,
+        split_names,
+    )
 
+    if loosen and not prove:
+        raise typer.BadParameter("--loosen goes with --prove.")
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
     output = Output(as_json=as_json, quiet=quiet)
@@ -116,9 +143,11 @@ def recourse(
     fitted = load(model)
     wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
     wanted = _wanted(fitted, desired, flip, model)
+    names = split_names(loosen, fitted.schema_.names)
 
     def ask(frame: "pd.DataFrame") -> "Recourse":
-        return fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
+        found = fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
+        return fitted.prove(found, loosen=names or True) if prove else found
 
     rows = open_rows(data, schema=fitted.schema_, drop=drop)
     summary = AdviceSummary(_SHOWN_ROWS)
@@ -133,7 +162,8 @@ def recourse(
                     records.add(found.to_records())
         if as_json:
             head = {"model": str(model), "data": str(data), "method": fitted.method}
-            records.print({**head, "rows": rows.total, **summary.counts}, "records")
+            counts = summary.counts | ({} if not prove else {"proved_none": summary.proved or 0})
+            records.print({**head, "rows": rows.total, **counts}, "records")
     output.show(*summary.lines())
     if out is not None:
         output.show(f"Advice for {rows.total} rows written to {out}")
@@ -154,5 +184,5 @@ def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path:
             )
         return None
     if desired is None:
-        return target.favourable
+        return target.wanted()
     return parse_class(desired, target.classes, option="--desired")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rocourse._wording import counted
 from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
         "rocourse schema infer applicants.csv --target approved --out schema.json",
         "rocourse schema infer applicants.csv --target approved --immutable age,sex",
         "rocourse schema infer loans.parquet --target paid --bounds term=6:72 --drop id",
+        "rocourse schema infer loans.csv --target paid --max-change income=+20% --step income=100",
     )
 )
 @with_schema_options
@@ -33,6 +35,7 @@ def infer(
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
     ] = None,
     drop: options.Drop = None,
+    fix: options.Fix = None,
     *,
     columns: "ColumnOptions",
     force: options.Force = False,
@@ -41,12 +44,18 @@ def infer(
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
+    from rocourse.console import look_over
     from rocourse.tables import read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    schema = columns.infer(read_rows(data, schema=None, drop=drop), target)
+    rows = read_rows(data, schema=None, drop=drop)
+    look = look_over(data, rows, target, columns, fix=fix is not None)
+    look.require_no_errors()
+    schema = look.columns.infer(rows.drop(columns=look.added), target)
+    for line in look.lines():
+        output.warn(line)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
     output.emit(schema.to_dict())
@@ -72,15 +81,23 @@ def _table(schema: "Schema") -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
+    from rocourse.schema import limits_in_words, together_in_words
+
     table = Table("feature", "values", "advice may", title="Schema", title_justify="left")
     for feature in schema.features:
-        table.add_row(escape(feature.name), escape(_values(feature)), _freedom(feature))
+        table.add_row(
+            escape(feature.name), escape(_values(feature)), escape(limits_in_words(feature))
+        )
     if schema.target is not None:
         classes = ", ".join(map(str, schema.target.classes))
         table.caption = escape(
             f"target {schema.target.name}: {classes} (favourable: {schema.target.favourable})"
         )
         table.caption_justify = "left"
+    for rule in schema.together:
+        table.add_row("together", escape(together_in_words(rule)), "")
+    if schema.max_features is not None:
+        table.add_row("in all", "", f"change at most {counted(schema.max_features, 'feature')}")
     return table
 
 
@@ -97,9 +114,3 @@ def _values(feature: "Feature") -> str:
         low, high = ("" if bound is None else f"{bound:g}" for bound in feature.bounds)
         text += f", bounds {low}:{high}"
     return text
-
-
-def _freedom(feature: "Feature") -> str:
-    if feature.immutable:
-        return "not change it"
-    return {"up": "only raise it", "down": "only lower it", None: "change it"}[feature.direction]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "rocourse train applicants.csv --target approved --out model/",
     "rocourse train applicants.csv --target approved --immutable age,sex --out m/",
+    "rocourse train mortgages.csv --target deny --favourable no --fix safe --out m/",
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
     "rocourse train loans.csv --target paid --kept 0.9 --period year --out m/",
     "rocourse train loans.csv --target paid --approval-rate 0.6 --out m/",
@@ -86,6 +87,7 @@ def train(
     ] = None,
     schema: options.SchemaFile = None,
     drop: options.Drop = None,
+    fix: options.Fix = None,
     *,
     columns: "ColumnOptions",
     config: Annotated[
@@ -124,7 +126,9 @@ def train(
     explained = None if explain is None else _explained(explain, schema)
     stated = {"kept": kept, "threshold": threshold, "approval_rate": approval_rate}
     parameters |= {name: value for name, value in stated.items() if value is not None}
-    fitted_schema, X, y, groups = read_training_rows(
+    if fix is not None and (schema is not None or explained is not None):
+        raise typer.BadParameter("--fix must come without --schema and --explain.")
+    fitted_schema, X, y, groups, look = read_training_rows(
         data,
         target,
         schema,
@@ -132,12 +136,15 @@ def train(
         columns,
         period=period,
         known=None if explained is None else explained.schema_,
+        fix=fix is not None,
     )
     if explained is not None:
         parameters["model"] = explained
     # Not by the constructor, which knows no parameters of objects within.
     model = estimator(schema=fitted_schema, random_state=seed).set_params(**parameters)
     model.check_parameters()
+    for line in [] if look is None else look.lines():
+        output.warn(line)
     start = time.perf_counter()
     epochs = model.planned_epochs
     with output.progress() as report:
@@ -163,12 +170,18 @@ def train(
         "best_epoch": model.best_epoch_,
         "seconds": round(seconds, 3),
         "pledge": None if (pledge := model.pledge()) is None else pledge._asdict(),
+        "warnings": [] if look is None else [f.sentence for f in look.check.of("warning")],
+        "fixed": [] if look is None else list(look.fixed),
         "metrics": next((r for r in model.history_ if r["epoch"] == model.best_epoch_), {}),
     }
     output.emit(result)
-    notes = [f"Model written to {out}"]
+    told = target_of(model)
+    notes = [
+        f"People will be told how to become {told.name} = {told.favourable}.",
+        f"Model written to {out}",
+    ]
     if pledge is not None and groups is None:
-        notes.insert(0, _MADE_UP)
+        notes.insert(1, _MADE_UP)
     output.show(_table(result), *notes)
 
 

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from rocourse.console._advice import AdviceSummary
     from rocourse.console._answers import answers
     from rocourse.console._audit_tables import audit_lines
+    from rocourse.console._check_lines import check_lines
     from rocourse.console._classes import parse_class, target_of
     from rocourse.console._columns import ColumnOptions
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
     from rocourse.console._rolling_table import rolling_lines
+    from rocourse.console._table_look import TableLook, look_over
     from rocourse.console._training_rows import read_training_rows, take_period
     from rocourse.console._wishes import WishOptions
 
@@ -34,12 +36,15 @@ __all__ = [
     "Output",
     "Preview",
     "Report",
+    "TableLook",
     "ColumnOptions",
     "WishOptions",
     "answers",
     "audit_lines",
+    "check_lines",
     "chosen_method",
     "find_method",
+    "look_over",
     "needing_service",
     "options",
     "parse_class",
@@ -54,11 +59,14 @@ __all__ = [
 _HOMES = {
     "AdviceSummary": "_advice",
     "Preview": "_preview",
+    "TableLook": "_table_look",
     "ColumnOptions": "_columns",
     "answers": "_answers",
     "audit_lines": "_audit_tables",
+    "check_lines": "_check_lines",
     "chosen_method": "_method_names",
     "find_method": "_method_names",
+    "look_over": "_table_look",
     "parse_class": "_classes",
     "read_parameters": "_parameters",
     "read_training_rows": "_training_rows",

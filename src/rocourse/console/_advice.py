@@ -16,12 +16,16 @@ class AdviceSummary:
 
     Attributes:
         counts: Number of rows by status.
+        proved: Of rows without advice those for which it is proved that there is none; None if
+            proofs were not asked for.
     """
 
     def __init__(self, shown: int) -> None:
         self.counts = {"found": 0, "found_unsure": 0, "not_found": 0, "not_needed": 0}
         self._shown = shown
         self._words: list[str | Text] = []
+        self._hints: list[str | Text] = []
+        self.proved: int | None = None
 
     def add(self, batch: Recourse) -> None:
         """Takes in the next rows."""
@@ -31,6 +35,10 @@ class AdviceSummary:
             self._words += _in_words(batch[found[:left]])
         for status in self.counts:
             self.counts[status] += int((batch.status == status).sum())
+        if batch.proofs is not None:
+            proofs = [proof for proof in batch.proofs if proof is not None]
+            self.proved = (self.proved or 0) + sum(proof.none_exists for proof in proofs)
+            self._hints += _hints(batch)[: self._shown - len(self._hints)]
 
     def lines(self) -> list["str | Text"]:
         """What to print."""
@@ -45,7 +53,27 @@ class AdviceSummary:
                 if (unsure := self.counts["found_unsure"])
                 else []
             ),
+            *self._proved(),
         ]
+
+    def _proved(self) -> list["str | Text"]:
+        if not self.counts["not_found"] or self.proved is None:
+            return []
+        return [
+            f"Proved for {self.proved} of {self.counts['not_found']} rows without advice: nothing "
+            "that is allowed would be enough.",
+            *self._hints,
+        ]
+
+
+def _hints(batch: Recourse) -> list["str | Text"]:
+    """What would have to be loosened for rows without advice."""
+    assert batch.proofs is not None
+    return [
+        f"row {batch.original.index[k]}: {proof.text}; to loosen: {proof.loosen.text}"
+        for k, proof in enumerate(batch.proofs)
+        if proof is not None and proof.loosen is not None
+    ]
 
 
 def _in_words(found: Recourse) -> list["str | Text"]:

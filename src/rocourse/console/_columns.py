@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from rocourse.console._classes import parse_class
+from rocourse.console._limit_options import with_limits
 from rocourse.errors import ConfigError
 from rocourse.schema import Schema
 from rocourse.tables import split_names
@@ -25,15 +26,14 @@ class ColumnOptions:
     decrease_only: Names = None
     bounds: Names = None
     favourable: str | None = None
+    max_change: Names = None
+    step: Names = None
+    max_features: int | None = None
 
     def infer(self, frame: pd.DataFrame, target: str | None) -> Schema:
         """A schema read off the rows."""
-        favourable: Any = self.favourable
-        if favourable is not None and target in frame.columns:
-            classes = frame[target].dropna().unique().tolist()
-            favourable = parse_class(favourable, classes, option="--favourable")
         columns = list(frame.columns)
-        return Schema.infer(
+        schema = Schema.infer(
             frame,
             target=target,
             categorical=split_names(self.categorical, columns),
@@ -42,8 +42,16 @@ class ColumnOptions:
             increase_only=split_names(self.increase_only, columns),
             decrease_only=split_names(self.decrease_only, columns),
             bounds=self._bounds(),
-            favourable=favourable,
+            favourable=self.favourable_class(frame, target),
         )
+        return with_limits(schema, self.max_change, self.step, self.max_features)
+
+    def favourable_class(self, frame: pd.DataFrame, target: str | None) -> Any:
+        """The class that people want, as the rows have it; None: nobody has said so."""
+        if self.favourable is None or target not in frame.columns:
+            return self.favourable
+        classes = frame[target].dropna().unique().tolist()
+        return parse_class(self.favourable, classes, option="--favourable")
 
     def apply(self, schema: Schema) -> Schema:
         """A schema from a file, with the constraints added."""
@@ -56,13 +64,14 @@ class ColumnOptions:
         favourable: Any = self.favourable
         if favourable is not None and schema.target is not None:
             favourable = parse_class(favourable, schema.target.classes, option="--favourable")
-        return schema.constrain(
+        constrained = schema.constrain(
             immutable=split_names(self.immutable, schema.names),
             increase_only=split_names(self.increase_only, schema.names),
             decrease_only=split_names(self.decrease_only, schema.names),
             bounds=self._bounds(),
             favourable=favourable,
         )
+        return with_limits(constrained, self.max_change, self.step, self.max_features)
 
     def _bounds(self) -> dict[str, tuple[float | None, float | None]]:
         return dict(_parse_bounds(text) for text in self.bounds or ())

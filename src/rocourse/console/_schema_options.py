@@ -67,6 +67,16 @@ _OPTIONS = [
         "favourable",
         str | None,
         "CLASS",
-        "The class that people want; by default the last one in sorted order.",
+        "The class that people want. Never guessed; 1 of 0 and 1, unless the target sounds bad.",
     ),
+    _option(
+        "max_change",
+        list[str] | None,
+        "COL=[+|-]SIZE[%]",
+        "The most by which advice may raise (+) or lower (-) a number, or both; % of its own.",
+    ),
+    _option(
+        "step", list[str] | None, "COL=SIZE", "Advised numbers are multiples of it, such as 100."
+    ),
+    _option("max_features", int | None, "N", "The most features that advice may change."),
 ]

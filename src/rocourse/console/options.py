@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -31,6 +31,15 @@ NAMES = "Repeat the option or separate names by commas."
 Drop = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="COL", help=f"Column to leave out, such as an id. {NAMES}"),
+]
+
+Fix = Annotated[
+    Literal["safe"] | None,
+    typer.Option(
+        "--fix",
+        help="Take what is safe of what `rocourse check` advises: leave out ids, constants and "
+        "columns that are there twice; make protected attributes and dates immutable.",
+    ),
 ]
 
 SCHEMA_PANEL = "Schema"

@@ -16,6 +16,7 @@ from rocourse.estimators._methods import (
     VanillaCF,
     VanillaCFRandom,
 )
+from rocourse.estimators._one_verdict import OneVerdictWarning
 from rocourse.estimators._oracle import oracle
 from rocourse.estimators._parameters import (
     default_options,
@@ -34,6 +35,7 @@ __all__ = [
     "VAECF",
     "CFModel",
     "CounterNet",
+    "OneVerdictWarning",
     "RecourseClassifier",
     "RoCourseNet",
     "RoCourseNetRandom",

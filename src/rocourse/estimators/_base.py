@@ -15,7 +15,6 @@ from rocourse.attack import Attack
 from rocourse.estimators._advising import Advising
 from rocourse.estimators._given import (
     classes_of,
-    learned_cut_off,
     learned_schema,
     open_model,
     require_classes,
@@ -23,6 +22,7 @@ from rocourse.estimators._given import (
     require_two,
     schema_of,
 )
+from rocourse.estimators._one_verdict import cut_off_of, train_to_decide
 from rocourse.estimators._parameters import (
     KEPT,
     OPTION_PARTS,
@@ -33,6 +33,7 @@ from rocourse.estimators._parameters import (
     resolved,
     states_cut_off,
 )
+from rocourse.estimators._promising import Promising
 from rocourse.estimators._reading import (
     known_groups,
     known_labels,
@@ -62,7 +63,7 @@ METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
 
-class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecourseClassifier(Advising, Promising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that says what a row must change to be given another class.
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
@@ -220,7 +221,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
 
     def _fit(self, data: TrainingRows, history: History) -> None:
         """The model, then what proposes for it."""
-        given, trainer, state, sharpness = self._given(), self.trainer_, None, 1.0
+        given, trainer, state, sharpness, only = self._given(), self.trainer_, None, 1.0, None
         if given is not None:
             # What is given was trained in a way of its own, and would be again.
             self.trainer_ = trainer = given.trainer_
@@ -228,19 +229,18 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
             # Who is granted is known when the model is; a generator for it comes afterwards.
             task = self.proposer_.task(self.attack_, trainer.encoder_widths)
             beside = None if states_cut_off(self) else task
-            trained = trainer.train(data, seed=self.seed_, beside=beside, history=history)
-            self.model_, state = NetworkModel.of(trained.networks), trained.generator
-            sharpness = trained.sharpness
+            made = train_to_decide(trainer, data, seed=self.seed_, beside=beside, history=history)
+            self.trainer_, self.model_, trainer = made.trainer, made.model, made.trainer
+            state, sharpness, only = made.trained.generator, made.trained.sharpness, made.only
         else:
             self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
         require_classes(self.model_, self.classes_)
-        self.cut_off_ = None if given is None else given.cut_off_
-        if states_cut_off(self):
-            self.cut_off_ = learned_cut_off(self.threshold, self.approval_rate, self.model_, data)
+        self.cut_off_ = cut_off_of(self, self.model_, data, only, given)
         data = data._replace(cut_off=self.cut_off_)
         networks = self._model_networks(data, history)
-        self.state_ = state
-        if state is None:
+        # What was trained beside the model knew of no cut-off.
+        self.state_ = state if self.cut_off_ is None else None
+        if self.state_ is None:
             # Sure as trained: how sure people are told it is must not change the advice.
             networks = tuple(sharpened(networks, 1.0 / sharpness))
             fitting = Fitting(trainer, networks, self.attack_, history)

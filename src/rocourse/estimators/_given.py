@@ -75,7 +75,7 @@ def learned_cut_off(
     """
     target = data.schema.target
     assert target is not None  # a fitted schema has one
-    favourable = target.classes.index(target.favourable)
+    favourable = target.classes.index(target.wanted())
     if threshold is None:
         assert approval_rate is not None
         likely = predict_rows(model, data.rows, data.schema.layout)[:, favourable]

@@ -107,7 +107,7 @@ def fitted_schema(
         name = str(getattr(y, "name", None) or "target")
         while name in schema.names:
             name = f"{name}_"
-        return replace(schema, target=Target(name, labels, labels[-1]))
+        return replace(schema, target=Target(name, labels))
     if set(schema.target.classes) != set(labels):
         raise SchemaError(
             f"The target '{schema.target.name}' must have the schema's classes "

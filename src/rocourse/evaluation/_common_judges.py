@@ -76,7 +76,7 @@ def common_judges(
 def _favourable(schema: Schema, classes: np.ndarray) -> int:
     if schema.target is None:
         return len(classes) - 1
-    place: int = classes.tolist().index(schema.target.favourable)
+    place: int = classes.tolist().index(schema.target.wanted())
     return place
 
 

@@ -52,11 +52,11 @@ def as_labels(values: Any, *, rows: int, source: str) -> np.ndarray[Any, Any]:
 
 
 def favourable_class(model: Model, favourable: Scalar | None = None) -> Scalar:
-    """The class that people want: as given, as the schema says, or the last class."""
+    """The class that people want: as given, or as the schema says."""
     known = [to_plain(label) for label in model.classes_]
     if favourable is None:
         target = model.schema_.target
-        return known[-1] if target is None else to_plain(target.favourable)
+        return known[-1] if target is None else to_plain(target.wanted())
     if favourable not in known:
         raise DataError(
             f"The favourable class must be one of {known}, the classes of the model, "

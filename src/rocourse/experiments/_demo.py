@@ -168,7 +168,7 @@ def _ask(estimator: RecourseClassifier, records: Records, target: str, progress:
     )
     progress(label, epochs, epochs)
     assert estimator.schema_.target is not None  # every embedded data set has one
-    favourable = estimator.schema_.target.favourable
+    favourable = estimator.schema_.target.wanted()
     recourse = estimator.recourse(records.applicants.drop(columns=target), desired=favourable)
     return Trial(estimator, recourse[np.flatnonzero(select_rows(recourse, favourable)["adverse"])])
 

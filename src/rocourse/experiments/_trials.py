@@ -241,7 +241,7 @@ def _measure(prepared: Prepared, model: RecourseClassifier) -> dict[str, float |
     recourse = model.recourse(X)
     target = model.schema_.target
     assert target is not None  # fitting completes the schema
-    where = select_rows(recourse, target.favourable)[prepared.problem.protocol]
+    where = select_rows(recourse, target.wanted())[prepared.problem.protocol]
     chosen = recourse[np.flatnonzero(where)]
     predicts = [judge.predict for judge in prepared.judges] if len(chosen) else []
     return {

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocourse.schema import Layout, Rows
+from rocourse.schema import Layout, Rows, Schema
 
 # Statuses of advice, the better one first.
 _RANKS = ("found", "found_unsure")
@@ -26,8 +26,10 @@ class Candidates(NamedTuple):
     probability: np.ndarray
     """`[m]`."""
     robustness: np.ndarray | None
-    moved: np.ndarray
-    """By how much each feature moves, numbers first; another category counts 2, `[m, features]`."""
+    changed: np.ndarray
+    """Which features change by themselves, numbers first, bool `[m, features]`."""
+    costs: np.ndarray
+    """What the change of each costs by the schema, `[m, features]`."""
     closed: np.ndarray
     """What was locked when it was found: numbers, and categories to go to, bool `[m, width]`."""
 
@@ -46,6 +48,11 @@ class Candidates(NamedTuple):
         """The chance to be honoured by the next model; else the probability by this one."""
         return self.probability if self.robustness is None else self.robustness
 
+    @property
+    def cost(self) -> np.ndarray:
+        """What each costs by the schema, `[m]`."""
+        return np.asarray(self.costs.sum(axis=1))
+
     def take(self, places: np.ndarray) -> "Candidates":
         """Those at some places."""
         return Candidates(
@@ -54,7 +61,8 @@ class Candidates(NamedTuple):
             self.status[places],
             self.probability[places],
             None if self.robustness is None else self.robustness[places],
-            self.moved[places],
+            self.changed[places],
+            self.costs[places],
             self.closed[places],
         )
 
@@ -69,16 +77,19 @@ class Candidates(NamedTuple):
             np.concatenate([self.status, more.status]),
             np.concatenate([self.probability, more.probability]),
             robustness,
-            np.concatenate([self.moved, more.moved]),
+            np.concatenate([self.changed, more.changed]),
+            np.concatenate([self.costs, more.costs]),
             np.concatenate([self.closed, more.closed]),
         )
 
 
-def moves(rows: Rows, attempts: Rows) -> np.ndarray:
-    """By how much each feature moves, numbers first; another category counts 2."""
-    numbers = np.abs(attempts.continuous.astype(np.float64) - rows.continuous)
-    groups = 2.0 * (attempts.categories != rows.categories)
-    return np.concatenate([numbers, groups], axis=1)
+def changes(schema: Schema, rows: Rows, attempts: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Which features change by themselves, and what each change costs: `[n, features]` both."""
+    pricing = schema.actions.pricing
+    # What follows others is changed by them.
+    numbers = (attempts.continuous != rows.continuous) & pricing.actions
+    groups = attempts.categories != rows.categories
+    return np.concatenate([numbers, groups], axis=1), pricing.costs(rows, attempts)
 
 
 def chosen(
@@ -128,7 +139,7 @@ def _order(some: Candidates, preferred: np.ndarray, promises: bool) -> tuple[np.
     vague = (some.rank == 1) | (not promises)
     first = 2 * some.rank + (vague & ~alone)
     weights = np.where(preferred | ~preferred.any(), 1.0, _UNWANTED)
-    return -some.certainty, some.moved @ weights, first
+    return -some.certainty, some.costs @ weights, first
 
 
 class _Table:
@@ -164,10 +175,10 @@ class _Table:
     def dominated(self) -> np.ndarray:
         """Which another one makes superfluous: of those that change the same, all but the first."""
         some = self._some
-        subset = self._within(some.moved > 0.0)
+        subset = self._within(some.changed)
         same = subset & subset.transpose(0, 2, 1)
         # A place without a candidate dominates none: it is dearer than all.
-        cost = self._laid(some.moved.sum(axis=1), np.inf)
+        cost = self._laid(some.cost, np.inf)
         certain, rank = self._laid(some.certainty, -np.inf), self._laid(some.rank, len(_RANKS))
         better = (cost[:, None] <= cost[:, :, None]) & (certain[:, None] >= certain[:, :, None])
         better &= rank[:, None] <= rank[:, :, None]
@@ -182,8 +193,8 @@ class _Table:
         """
         some, cut = self._some, layout.n_continuous
         asked = np.zeros((len(offered), layout.width), bool)
-        asked[:, :cut] = some.moved[:, :cut] > 0.0
-        places, groups = np.nonzero(some.moved[:, cut:] > 0.0)
+        asked[:, :cut] = some.changed[:, :cut]
+        places, groups = np.nonzero(some.changed[:, cut:])
         asked[places, _starts(layout)[groups] + some.attempts.categories[places, groups]] = True
         there, shown = self._laid(np.ones_like(offered), 0), self._laid(offered, 0)
         earlier = np.tri(self._shape[1], k=-1, dtype=bool)
@@ -219,7 +230,7 @@ def trials(
         fixed: Features of each row that cannot be done without, `[n, features]`.
         layout: Of the rows.
     """
-    open_ = (pool.moved > 0.0) & (pool.advised & (wanted[pool.owner] > 0))[:, None]
+    open_ = pool.changed & (pool.advised & (wanted[pool.owner] > 0))[:, None]
     place, feature = np.nonzero(open_ & ~fixed[pool.owner])
     cut = layout.n_continuous
     # A category can be locked, or only the way to it.
@@ -235,8 +246,8 @@ def trials(
     whose = owner.astype(np.int64)[:, None].view(np.uint8)
     keys = np.concatenate([whose, np.packbits(closed, axis=1)], axis=1)
     keys = np.ascontiguousarray(keys).view(f"V{keys.shape[1]}").ravel()
-    cost = pool.moved.sum(axis=1)[place]
-    order = np.lexsort((-pool.moved[place, feature], ~wholly, cost, pool.rank[place], owner))
+    cost = pool.cost[place]
+    order = np.lexsort((-pool.costs[place, feature], ~wholly, cost, pool.rank[place], owner))
     _, first = np.unique(keys[order], return_index=True)
     order = order[np.sort(first)]
     for before in tried:

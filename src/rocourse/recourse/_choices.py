@@ -16,13 +16,14 @@ from rocourse.errors import ConfigError
 from rocourse.recourse._candidates import (
     Candidates,
     Trial,
+    changes,
     chosen,
     closing,
     counted,
-    moves,
     staying,
     trials,
 )
+from rocourse.recourse._keeping import kept, kept_by_wishes
 from rocourse.recourse._proposer import Context
 from rocourse.schema import (
     EachWishes,
@@ -126,7 +127,8 @@ def choices(
     ]
     reasons[reasons == ""] = None
     told = None if wishes is None else reasons
-    return replace(first, reasons=told, others=tuple(others))
+    wished = None if wishes is None else tuple(asked)
+    return replace(first, reasons=told, others=tuple(others), wishes=wished)
 
 
 def _start(
@@ -290,21 +292,24 @@ class _Group:
     def _judged(self, owner: np.ndarray, proposed: Rows, closed: np.ndarray) -> Candidates:
         """Proposals as they will be carried out, held to the wishes and judged."""
         frame, rows = self.frame.iloc[owner], self.rows.take(owner)
-        if self.context.narrowing is None:
-            attempts = self.context.schema.settle(frame, rows, proposed)
+        context, schema, target = self.context, self.context.schema, self.target[owner]
+        if context.narrowing is None:
+            attempts = kept(context, frame, rows, proposed, target)
         else:
             start = self.start.rows.take(owner)
-            inside = self.narrowing.clipped(proposed, start)
-            settled = self.context.schema.settle(frame, rows, inside)
-            attempts = self.narrowing.kept(frame, rows, settled, start)
+            attempts = kept_by_wishes(context, self.narrowing, frame, rows, proposed, target, start)
+        broken = None
+        if schema.actions.limited:
+            # Nothing that breaks a limit is ever advised, whatever became of it on the way.
+            broken = schema.actions.breaches(schema.actions.numbers(frame), rows, attempts)
         before = None if self.before is None else self.before[owner]
-        said = self.advisor.judged(attempts, self.target[owner], before)
+        said = self.advisor.judged(attempts, target, before, broken)
         return Candidates(
             owner,
             attempts,
             said.status,
             said.probability,
             said.robustness,
-            moves(rows, attempts),
+            *changes(schema, rows, attempts),
             closed,
         )

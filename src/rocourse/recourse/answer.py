@@ -8,7 +8,7 @@ kept, and what does the model say of it. They differ in how rows are read and in
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,11 @@ from rocourse.models import share_of_witnesses
 from rocourse.networks import Predictor
 from rocourse.options import plain
 from rocourse.recourse._choices import choices
+from rocourse.recourse._fewer import where_rows
+from rocourse.recourse._keeping import kept
 from rocourse.recourse._proposer import Context, Proposer, State
 from rocourse.recourse._stacking import stacked, unstacked
+from rocourse.recourse._statuses import NO_IDEA, Chances, Judged, statuses
 from rocourse.recourse.generator._one_row import Look, RowEngine
 from rocourse.schema import (
     EachWishes,
@@ -40,51 +43,6 @@ Record = dict[str, Any]
 _OTHER_OF_TWO = -1
 # Different wishes for which what is compiled is kept at hand.
 _WISHES_KEPT = 32
-
-
-class _Chances(NamedTuple):
-    """What is known of the next model: all None where the method has no idea."""
-
-    promised: np.ndarray | None
-    """Whether the method promises that the next model honours an attempt, bool `[n]`."""
-    after: np.ndarray | None
-    """The chance that it does, `[n]`."""
-    before: np.ndarray | None
-    """The chance of the row as it is, `[n]`; None where nothing is promised."""
-
-    def of(self, place: int) -> "_Chances":
-        """Those of one row."""
-        return _Chances(*(part if part is None else part[place : place + 1] for part in self))
-
-
-class Judged(NamedTuple):
-    """What is said of attempts for rows that need a change."""
-
-    status: np.ndarray
-    """`[n]`."""
-    probability: np.ndarray
-    """Of the target class, float64 `[n]`."""
-    robustness: np.ndarray | None
-    """The chance that the next model gives it; None where the method has no idea, `[n]`."""
-
-
-_NO_IDEA = _Chances(None, None, None)
-
-
-def _statuses(needed: np.ndarray, honoured: np.ndarray, chances: _Chances) -> np.ndarray:
-    """The status of each row.
-
-    Args:
-        needed: Whether a change is needed, `[n]`.
-        honoured: Whether the model honours what was found, `[n]`.
-        chances: Of the next model.
-    """
-    found = np.full(len(needed), "found_unsure")
-    found[slice(None) if chances.promised is None else chances.promised] = "found"
-    if chances.before is not None and chances.after is not None:
-        # Advice that is worse than none is never given.
-        honoured = honoured & (chances.after >= chances.before)
-    return np.where(needed, np.where(honoured, found, "not_found"), "not_needed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,22 +102,31 @@ class Advisor:
 
         return lru_cache(maxsize=_WISHES_KEPT)(read)
 
-    def judged(self, attempts: Rows, target: np.ndarray, before: np.ndarray | None) -> Judged:
+    def judged(
+        self,
+        attempts: Rows,
+        target: np.ndarray,
+        before: np.ndarray | None,
+        broken: np.ndarray | None = None,
+    ) -> Judged:
         """What the model and the method say of settled attempts.
 
         Args:
             attempts: One for each of some rows that need a change.
             target: The class index wanted for each.
             before: The chance of each row as it is; None where nothing is promised.
+            broken: Which of them break a limit; None: none can.
         """
         after = self.context.predict(attempts)
         promise = self.proposer.promise(self.state, self.context, attempts, target)
         if promise is None:
-            chances = _Chances(None, self.robustness(attempts, target), None)
+            chances = Chances(None, self.robustness(attempts, target), None)
         else:
-            chances = _Chances(promise.made, promise.chance, before)
+            chances = Chances(promise.made, promise.chance, before)
         honoured = self.context.verdicts(after) == target
-        status = _statuses(np.ones(len(target), bool), honoured, chances)
+        if broken is not None:
+            honoured &= ~broken
+        status = statuses(np.ones(len(target), bool), honoured, chances)
         likely = after[np.arange(len(after)), target].astype(float)
         return Judged(status, likely, chances.after)
 
@@ -180,17 +147,41 @@ class Advisor:
         frame = frame[list(schema.names)]
         predicted = self.context.verdicts(self.context.predict(rows))
         target = self.targets(desired, predicted)
-        proposed = self.propose(rows, target)
+        return self.answer(frame, rows, predicted, target, self.propose(rows, target))
+
+    def answer(
+        self,
+        frame: pd.DataFrame,
+        rows: Rows,
+        predicted: np.ndarray,
+        target: np.ndarray,
+        proposed: Rows,
+    ) -> Recourse:
+        """The record of rows, by what is proposed for each.
+
+        Args:
+            frame: The rows as they were given, columns in the order of the schema.
+            rows: The same, encoded.
+            predicted: The class index of each, `[n]`.
+            target: The class index wanted for each, `[n]`.
+            proposed: Any changes.
+        """
+        schema = self.context.schema
         needed = target != predicted
-        attempts = schema.settle(frame, rows, _where(needed, proposed, rows))
+        proposed = where_rows(needed, proposed, rows)
+        attempts = kept(self.context, frame, rows, proposed, target)
         after = self.context.predict(attempts)
+        honoured = self.context.verdicts(after) == target
+        if schema.actions.limited:
+            # Nothing that breaks a limit is ever advised, whatever became of it on the way.
+            honoured &= ~schema.actions.breaches(schema.actions.numbers(frame), rows, attempts)
         chances = self._chances(rows, attempts, target)
         return Recourse(
             schema=schema,
             original=frame,
             original_rows=rows,
             attempts=attempts,
-            status=_statuses(needed, self.context.verdicts(after) == target, chances),
+            status=statuses(needed, honoured, chances),
             predicted=self.classes[predicted],
             desired=self.classes[target],
             probability=after[np.arange(len(after)), target].astype(float),
@@ -198,15 +189,15 @@ class Advisor:
             robustness=chances.after,
         )
 
-    def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> _Chances:
+    def _chances(self, rows: Rows, attempts: Rows, target: np.ndarray) -> Chances:
         """What the next model will say, as far as the method or the witnesses have an idea."""
         context, state = self.context, self.state
         promise = self.proposer.promise(state, context, attempts, target)
         if promise is None:
-            return _Chances(None, self.robustness(attempts, target), None)
+            return Chances(None, self.robustness(attempts, target), None)
         before = self.proposer.promise(state, context, rows, target)
         assert before is not None  # it was not None for the attempts
-        return _Chances(promise.made, promise.chance, before.chance)
+        return Chances(promise.made, promise.chance, before.chance)
 
     def each(
         self,
@@ -228,6 +219,9 @@ class Advisor:
                 self._by_table(applicant, desired, out_of_range, wished, options)
                 for applicant, wished in pairs
             ]
+        if self.context.schema.max_features is not None:
+            # Which changes are left is found out for tables.
+            return [self._by_table(one, desired, out_of_range) for one in applicants]
         if len(applicants) == 1 and (record := self._one(applicants[0], desired)) is not None:
             return [record]
         read = [self._codec.encode(applicant) for applicant in applicants]
@@ -251,9 +245,7 @@ class Advisor:
         look = engine.look(row.codes, wanted)
         attempt = self._settled(row, look)
         chances = self._chances_of([row.codes], [attempt], [look])
-        return self._record(
-            applicant, row.codes, attempt, look, engine.probabilities(attempt), chances
-        )
+        return self._record(applicant, row, attempt, look, engine.probabilities(attempt), chances)
 
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
         """The records of rows that need no table's checks."""
@@ -264,7 +256,7 @@ class Advisor:
         shares = self.context.predict(stacked(self.context.schema.layout, attempts))
         chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
         return [
-            self._record(applicant, row.codes, attempt, look, share, chances.of(place))
+            self._record(applicant, row, attempt, look, share, chances.of(place))
             for place, ((applicant, row), attempt, look, share) in enumerate(
                 zip(pairs, attempts, looks, shares, strict=True)
             )
@@ -279,27 +271,30 @@ class Advisor:
     def _record(
         self,
         applicant: Applicant,
-        row: RowCodes,
+        row: EncodedRow,
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
-        chances: _Chances,
+        chances: Chances,
     ) -> Record:
         codec = self._codec
         predicted, target, before, _ = look
-        changes = codec.changes(applicant, row, attempt)
+        changes = codec.changes(applicant, row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
-        (status,) = _statuses(np.array([needed]), np.array([honoured]), chances).tolist()
+        honoured = honoured and not codec.breaks(row, attempt)
+        (status,) = statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
             "predicted": self._labels[predicted],
             "desired": self._labels[target],
             "probability_before": before,
             "probability": float(shares[target]),
-            "proximity": codec.proximity(row, attempt),
+            "proximity": codec.proximity(row.codes, attempt),
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
             "robustness": None if chances.after is None else float(chances.after[0]),
+            "cost": codec.cost(row.codes, attempt),
+            "months": codec.months(row, attempt),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -343,9 +338,9 @@ class Advisor:
 
     def _chances_of(
         self, rows: Sequence[RowCodes], attempts: Sequence[RowCodes], looks: Sequence[Look]
-    ) -> _Chances:
+    ) -> Chances:
         if not self.witnesses and not self.proposer.promises:
-            return _NO_IDEA
+            return NO_IDEA
         target = np.array([look.target for look in looks], np.int32)
         return self._chances(
             stacked(self.context.schema.layout, rows),
@@ -359,7 +354,7 @@ class Advisor:
             if len(self.classes) == 2:
                 return 1 - predicted
             assert self.context.schema.target is not None
-            desired = self.context.schema.target.favourable
+            desired = self.context.schema.target.wanted()
         wanted = np.broadcast_to(np.asarray(desired), predicted.shape)
         known = list(self.classes)
         unknown = [label for label in np.unique(wanted) if label not in known]
@@ -380,15 +375,8 @@ class Advisor:
             return _OTHER_OF_TWO
         if desired is None:
             assert self.context.schema.target is not None
-            desired = self.context.schema.target.favourable
+            desired = self.context.schema.target.wanted()
         try:
             return self._positions.get(desired)
         except TypeError:
             return None
-
-
-def _where(condition: np.ndarray, chosen: Rows, other: Rows) -> Rows:
-    return Rows(
-        np.where(condition[:, None], chosen.continuous, other.continuous),
-        np.where(condition[:, None], chosen.categories, other.categories),
-    )

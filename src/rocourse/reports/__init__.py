@@ -6,6 +6,7 @@ trained, judged or written here; pages and pictures are returned as text and byt
 
 from rocourse.reports._attack_figures import ATTACK_MEASURES, Attacked, Sweep, attack_parts
 from rocourse.reports._audit_page import draw_audits, render_audit
+from rocourse.reports._check_page import render_check
 from rocourse.reports._choice_tables import choice_tables
 from rocourse.reports._comparison_tables import (
     FoundParameters,
@@ -73,6 +74,7 @@ __all__ = [
     "recourse_tables",
     "reliability_figure",
     "render_audit",
+    "render_check",
     "search_table",
     "series_parts",
     "size_parts",

@@ -12,44 +12,58 @@ from rocourse.schema._describe import describe_change
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._limits import Change, Follows, Linear, Moves
+from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._narrowing import Narrowing, Start
+from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
 from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
 from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
+from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
     "EncodedRow",
     "NEGLIGIBLE_CHANGE",
     "Categorical",
     "CategoryRule",
+    "Change",
     "ClippedWarning",
     "Continuous",
     "CutOff",
     "EachWishes",
     "Fault",
     "Feature",
+    "Finding",
+    "Follows",
     "Layout",
+    "Linear",
+    "Loosening",
+    "Moves",
     "Narrowing",
     "NumberRule",
     "OutOfRange",
+    "Proof",
     "Recourse",
     "RowCodec",
     "RowCodes",
     "Rows",
     "Schema",
     "Start",
+    "TableCheck",
     "Target",
     "ValueIndex",
     "Wishes",
     "WishesLike",
     "describe_change",
     "features_changed",
+    "limits_in_words",
     "one_hot",
     "proximity",
     "threshold_of_rate",
+    "together_in_words",
     "verdicts",
     "wishes_of_rows",
 ]

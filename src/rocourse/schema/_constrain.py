@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from rocourse._wording import show
 from rocourse.errors import SchemaError
 from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._limits import Change, Moves
 
 Bounds = tuple[float | None, float | None]
 
@@ -19,7 +21,7 @@ def column_names(option: str, named: Iterable[str], target: str | None) -> list[
         named: What was given.
         target: Name of the target, which is no feature.
     """
-    if option in ("bounds", "units") and not isinstance(named, Mapping):
+    if option in ("bounds", "units", "change", "moves") and not isinstance(named, Mapping):
         raise SchemaError(
             f"{option} must map column names to values, but got {show(named)}; write a dictionary."
         )
@@ -43,6 +45,8 @@ def constrain(
     increase_only: Collection[str],
     decrease_only: Collection[str],
     bounds: Mapping[str, Bounds],
+    change: Mapping[str, Change] = MappingProxyType({}),
+    moves: Mapping[str, Moves] = MappingProxyType({}),
 ) -> tuple[Feature, ...]:
     """The features with limits of change, by names that they have; see `Schema.constrain`."""
 
@@ -68,6 +72,18 @@ def constrain(
                     "out, or convert the column to numbers."
                 )
             changes["bounds"] = bounds[name]
+        if name in change:
+            if isinstance(feature, Categorical):
+                raise SchemaError(
+                    f"change must name continuous features, but {name!r} is categorical; use moves."
+                )
+            changes["change"] = change[name]
+        if name in moves:
+            if not isinstance(feature, Categorical):
+                raise SchemaError(
+                    f"moves must name categorical features, but {name!r} is continuous; use change."
+                )
+            changes["moves"] = moves[name]
         return replace(feature, **changes) if changes else feature
 
     return tuple(constrained(feature) for feature in features)

@@ -10,6 +10,8 @@ import numpy as np
 
 from rocourse._wording import listed, show
 from rocourse.errors import SchemaError
+from rocourse.schema._favourable import clear_favourable, suggested
+from rocourse.schema._limits import Change, Moves
 from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
 
 Direction = Literal["up", "down"]
@@ -32,6 +34,7 @@ class Continuous:
         bounds: Lowest and highest value that rows and recourses may have; None for no limit on that
             side.
         unit: Word that follows the value in texts, such as "months".
+        change: How far and in which steps it may change, at what cost; None: as it likes.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Continuous:
     direction: Direction | None = None
     bounds: tuple[float | None, float | None] = (None, None)
     unit: str = ""
+    change: Change | None = None
 
     def __post_init__(self) -> None:
         what = _check_common(self)
@@ -79,6 +83,9 @@ class Continuous:
             raise SchemaError(
                 f"{what}: unit must be text, but got {show(self.unit)}; write unit='' for none."
             )
+        if self.change is not None:
+            _check_kind(self.change, Change, f"{what}: change")
+            self.change.check(what, low, high, integer=self.integer)
 
     def _checked_bounds(self, what: str) -> tuple[float | None, float | None]:
         if not isinstance(self.bounds, (tuple, list)) or len(self.bounds) != 2:
@@ -141,6 +148,7 @@ class Categorical:
             earlier one.
         labels: Human words for the categories, used in texts only.
         kind: What the categories are; derived, so that (True, False) and (1, 0) are different sets.
+        moves: Which category may follow which, and at what cost; None: any.
     """
 
     name: str
@@ -149,12 +157,16 @@ class Categorical:
     direction: Direction | None = None
     labels: tuple[str, ...] | None = None
     kind: Kind = field(init=False, repr=False)
+    moves: Moves | None = None
 
     def __post_init__(self) -> None:
         what = _check_common(self)
         categories, kind = same_kind(self.categories, f"{what}: categories")
         _set(self, "categories", categories)
         _set(self, "kind", kind)
+        if self.moves is not None:
+            _check_kind(self.moves, Moves, f"{what}: moves")
+            _set(self, "moves", self.moves.of(categories, what))
         if self.labels is None:
             return
         if isinstance(self.labels, str) or not all(isinstance(label, str) for label in self.labels):
@@ -187,14 +199,14 @@ class Target:
     Attributes:
         name: Column name.
         classes: Its values, kept sorted.
-        favourable: The class an applicant wants; the last one in sorted order unless stated.
+        favourable: The class an applicant wants. Unless it is stated, 1 of 0 and 1, or True, where
+            the name does not say that this is bad (`default`, `deny`); else None, not known.
         kind: What the classes are; derived.
     """
 
     name: str
     classes: tuple[Scalar, ...]
-    # None only ever stands in the call: after construction it is one of the classes.
-    favourable: Scalar = None  # type: ignore[assignment]
+    favourable: Scalar | None = None
     kind: Kind = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -204,7 +216,7 @@ class Target:
         _set(self, "classes", classes)
         _set(self, "kind", kind)
         if self.favourable is None:
-            _set(self, "favourable", classes[-1])
+            _set(self, "favourable", clear_favourable(self.name, classes))
             return
         favourable = find(self.favourable, classes)
         if favourable is None:
@@ -213,6 +225,20 @@ class Target:
                 f"{show(self.favourable)}; name the class an applicant wants."
             )
         _set(self, "favourable", favourable)
+
+    def wanted(self) -> Scalar:
+        """The class an applicant wants, where it has to be known.
+
+        Raises:
+            SchemaError: Nobody has stated it.
+        """
+        if self.favourable is None:
+            raise SchemaError(
+                f"Target {self.name!r} must have a favourable class for this, but got only its "
+                f"classes {listed(self.classes)}; state it, as with "
+                f"schema.constrain(favourable={show(suggested(self.name, self.classes))})."
+            )
+        return self.favourable
 
 
 def _set(instance: Any, attribute: str, value: object) -> None:
@@ -240,6 +266,14 @@ def _check_common(feature: "Continuous | Categorical") -> str:
             f"{feature.direction!r}); drop one of the two."
         )
     return what
+
+
+def _check_kind(value: object, kind: type, what: str) -> None:
+    if not isinstance(value, kind):
+        raise SchemaError(
+            f"{what} must be a {kind.__name__} or None, but got {show(value)}; write "
+            f"{kind.__name__}(...)."
+        )
 
 
 def _check_flag(value: object, what: str) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._constrain import Bounds, column_names, constrain
+from rocourse.schema._favourable import refuse_unclear
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._rules import COLUMN, NumberRule
 from rocourse.schema._validation import (
@@ -174,7 +175,11 @@ def _infer_target(column: pd.Series, name: str, favourable: Scalar | None) -> Ta
             f"Target {name!r} must have at least two classes, but all rows are of one class only: "
             f"{show(classes[0])}; add rows of another class."
         )
-    return Target(name, classes, favourable)  # type: ignore[arg-type]
+    target = Target(name, classes, favourable)
+    if target.favourable is None:
+        found = column.value_counts()
+        refuse_unclear(name, {label: int(found[label]) for label in classes})
+    return target
 
 
 def _categories(column: pd.Series, name: str) -> tuple[Scalar, ...]:

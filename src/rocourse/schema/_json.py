@@ -7,23 +7,48 @@ from typing import Any, TypeVar
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._json_limits import (
+    change_from_dict,
+    change_to_dict,
+    moves_from_dict,
+    moves_to_dict,
+    together_from_dict,
+    together_to_dict,
+)
+from rocourse.schema._limits import Together
 
 T = TypeVar("T")
 
 FORMAT = "rocourse-schema"
-VERSION = 1
+VERSIONS = (1, 2)
+"""The second has keys that may be left out; a schema without them is written as the first."""
 
 _CONTINUOUS = {"kind", "name", "low", "high", "integer", "immutable", "direction", "bounds", "unit"}
 _CATEGORICAL = {"kind", "name", "categories", "immutable", "direction", "labels"}
+# Left out where nothing is said.
+_CONTINUOUS_LIMITS = {"change"}
+_CATEGORICAL_LIMITS = {"moves"}
+_SCHEMA_LIMITS = {"max_features", "together"}
 _TARGET = {"name", "classes", "favourable"}
 
 
-def to_dict(features: Iterable[Feature], target: Target | None) -> dict[str, Any]:
+def to_dict(
+    features: Iterable[Feature],
+    target: Target | None,
+    max_features: int | None = None,
+    together: Iterable[Together] = (),
+) -> dict[str, Any]:
     """The schema in values that JSON knows."""
+    written = [_feature_to_dict(feature) for feature in features]
+    said: dict[str, Any] = {} if max_features is None else {"max_features": max_features}
+    if rules := [together_to_dict(rule) for rule in together]:
+        said["together"] = rules
+    optional = _CONTINUOUS_LIMITS | _CATEGORICAL_LIMITS
+    newer = bool(said) or any(optional & part.keys() for part in written)
     return {
         "format": FORMAT,
-        "version": VERSION,
-        "features": [_feature_to_dict(feature) for feature in features],
+        "version": VERSIONS[1] if newer else VERSIONS[0],
+        "features": written,
         "target": None
         if target is None
         else {
@@ -31,6 +56,7 @@ def to_dict(features: Iterable[Feature], target: Target | None) -> dict[str, Any
             "classes": list(target.classes),
             "favourable": target.favourable,
         },
+        **said,
     }
 
 
@@ -47,6 +73,7 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
             "direction": feature.direction,
             "bounds": list(feature.bounds),
             "unit": feature.unit,
+            **({} if feature.change is None else {"change": change_to_dict(feature.change)}),
         }
     return {
         "name": feature.name,
@@ -55,11 +82,12 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
         "immutable": feature.immutable,
         "direction": feature.direction,
         "labels": None if feature.labels is None else list(feature.labels),
+        **({} if feature.moves is None else {"moves": moves_to_dict(feature.moves)}),
     }
 
 
-def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
-    """Features and target of a written schema; anything unexpected is refused."""
+def from_dict(data: object) -> dict[str, Any]:
+    """What a written schema is made with; anything unexpected is refused."""
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"A schema must be a JSON object, but got {show(data)}; write it with Schema.save."
@@ -70,13 +98,16 @@ def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
             "file that Schema.save wrote."
         )
     version = data.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version not in VERSIONS or isinstance(version, bool):
         raise SchemaError(
-            f"The schema must have format version {VERSION}, but got {show(version)}; use the "
-            "release of rocourse that wrote it, or infer it anew."
+            f"The schema must have format version {VERSIONS[0]} or {VERSIONS[1]}, but got "
+            f"{show(version)}; use the release of rocourse that wrote it, or infer it anew."
         )
     _check_keys(
-        data, "The schema", known={"format", "version", "features", "target"}, required={"features"}
+        data,
+        "The schema",
+        known={"format", "version", "features", "target"} | _SCHEMA_LIMITS,
+        required={"features"},
     )
     if not isinstance(data["features"], list):
         raise SchemaError(
@@ -85,7 +116,12 @@ def from_dict(data: object) -> tuple[tuple[Feature, ...], Target | None]:
         )
     features = tuple(_feature_from_dict(part, index) for index, part in enumerate(data["features"]))
     target = data.get("target")
-    return features, None if target is None else _target_from_dict(target)
+    return {
+        "features": features,
+        "target": None if target is None else _target_from_dict(target),
+        "max_features": data.get("max_features"),
+        "together": together_from_dict(data.get("together", [])),
+    }
 
 
 def _feature_from_dict(data: object, index: int) -> Feature:
@@ -98,10 +134,16 @@ def _feature_from_dict(data: object, index: int) -> Feature:
         what = f"Feature {data['name']!r}"
     kind = data.get("kind")
     if kind == "continuous":
-        _check_keys(data, what, known=_CONTINUOUS, required={"name", "low", "high"})
+        known = _CONTINUOUS | _CONTINUOUS_LIMITS
+        _check_keys(data, what, known=known, required={"name", "low", "high"})
+        if data.get("change") is not None:
+            data = {**data, "change": change_from_dict(data["change"], what)}
         return _build(Continuous, data)
     if kind == "categorical":
-        _check_keys(data, what, known=_CATEGORICAL, required={"name", "categories"})
+        known = _CATEGORICAL | _CATEGORICAL_LIMITS
+        _check_keys(data, what, known=known, required={"name", "categories"})
+        if data.get("moves") is not None:
+            data = {**data, "moves": moves_from_dict(data["moves"], what)}
         return _build(Categorical, data)
     raise SchemaError(
         f"{what}: kind must be 'continuous' or 'categorical', but got {show(kind)}; choose one of "

@@ -12,21 +12,19 @@ from rocourse._wording import listed, show
 from rocourse.errors import ConfigError
 from rocourse.schema._features import Categorical, Continuous, Feature, positioned
 from rocourse.schema._layout import Rows
+from rocourse.schema._reach import code_within
 from rocourse.schema._rules import (
     COLUMN,
     NEGLIGIBLE_CHANGE,
     CategoryRule,
     NumberRule,
-    to_number,
 )
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import read_numbers
+from rocourse.schema._wished_ranges import accepted_categories, number_range
 from rocourse.schema._wishes import Wishes
 
 Flags = npt.NDArray[np.bool_]
-
-# Next to the code of a raw value lies one whose value is on the right side of it.
-_STEPS_ASIDE = 16
 
 
 class Start(NamedTuple):
@@ -94,11 +92,13 @@ class Narrowing:
         for name, given in wishes.ranges.items():
             feature, rule = schema[name], schema.rules[name]
             if isinstance(rule, NumberRule):
-                raw[places[name]], codes[places[name]] = _number_range(rule, given)
+                raw[places[name]], codes[places[name]] = number_range(rule, given)
             else:
                 assert isinstance(feature, Categorical)
                 group = layout.group_slices[places[name] - numbers]
-                accepted[group.start - numbers : group.stop - numbers] = _accepted(feature, given)
+                accepted[group.start - numbers : group.stop - numbers] = accepted_categories(
+                    feature, given
+                )
         low, high = codes.astype(np.float32).T
         return cls(schema, locked, preferred, raw[:, 0], raw[:, 1], low, high, accepted)
 
@@ -136,7 +136,27 @@ class Narrowing:
             for row in np.flatnonzero(outside & ~reached).tolist():
                 here = df[feature.name].iloc[row]
                 reasons[row] = self._unreachable(feature, k, here)
-        return Start(Rows(continuous, categories), moved, reasons)
+        start = Start(Rows(continuous, categories), moved, reasons)
+        return self._lawful(start, df, rows) if self.schema.actions.limited else start
+
+    def _lawful(self, start: Start, df: pd.DataFrame, rows: Rows) -> Start:
+        """The start with what the schema ties to it; what it does not bear is not reached."""
+        actions = self.schema.actions
+        settled = self.schema.settle(df, rows, start.rows)
+        fulfilled = self.fulfilled(df, rows, settled)
+        good = np.asarray(fulfilled.all(axis=1))
+        # What takes less than anyone would notice is no more when settled.
+        fine = self.fulfilled(df, rows, start.rows).all(axis=1)
+        fine &= ~actions.breaches(actions.numbers(df), rows, start.rows)
+        continuous = np.where(good[:, None], settled.continuous, start.rows.continuous)
+        categories = np.where(good[:, None], settled.categories, start.rows.categories)
+        features = [feature for feature, _ in sorted(_placed(self.schema), key=lambda one: one[1])]
+        cut = self.schema.layout.n_continuous
+        for row in np.flatnonzero(~good & ~fine & (start.reasons == "")).tolist():
+            first = int(np.argmin(fulfilled[row]))
+            feature, k = features[first], first - cut if first >= cut else first
+            start.reasons[row] = self._unreachable(feature, k, df[feature.name].iloc[row])
+        return Start(Rows(continuous, categories), start.moved, start.reasons)
 
     def _number_start(
         self, feature: Continuous, k: int, df: pd.DataFrame, rows: Rows
@@ -150,6 +170,11 @@ class Narrowing:
         raw = read_numbers(df[feature.name], feature.name)
         below, above = raw < least, raw > most
         code = np.where(below, float(self.low[k]), float(self.high[k]))
+        if feature.change is not None and feature.change.step is not None:
+            ends, everywhere = np.where(below, least, most), np.ones_like(raw)
+            outside = below | above
+            ends = np.where(outside, ends, raw)
+            code = code_within(rule, ends, least * everywhere, most * everywhere)
         settled = rule.settle(raw, here, code)
         # Where it takes less than anyone would notice, a wish is noticed all the same.
         slight = np.abs(code - here) <= NEGLIGIBLE_CHANGE
@@ -232,16 +257,43 @@ class Narrowing:
             least, most = self.least[k], self.most[k]
             if least == -np.inf and most == np.inf:
                 continue
-            codes = continuous[:, k]
-            raw = read_numbers(df[feature.name], feature.name)
-            values = NumberRule(feature, COLUMN).unscale(codes.astype(np.float64))
-            values = np.where(codes == rows.continuous[:, k], raw, values)
-            inside = (values >= least) & (values <= most)
-            continuous[:, k] = np.where(inside, codes, start.continuous[:, k])
+            inside = self._inside(feature, k, df, rows, attempts)
+            continuous[:, k] = np.where(inside, continuous[:, k], start.continuous[:, k])
         categories = self._fitting(attempts, start)
         locked = self.locked[cut:]
         categories[:, locked] = rows.categories[:, locked]
         return Rows(continuous, categories)
+
+    def fulfilled(self, df: pd.DataFrame, rows: Rows, attempts: Rows) -> Flags:
+        """Which features of attempts are as they were wished to be, `[n, features]`.
+
+        Args:
+            df: The rows as they were given.
+            rows: The same, encoded.
+            attempts: What they become.
+        """
+        cut = self.schema.layout.n_continuous
+        numbers = attempts.continuous == rows.continuous
+        groups = attempts.categories == rows.categories
+        stays = np.concatenate([numbers, groups], axis=1)
+        fulfilled = stays | ~self.locked
+        for feature, k in positioned(self.schema.features):
+            if isinstance(feature, Continuous):
+                if self.least[k] > -np.inf or self.most[k] < np.inf:
+                    fulfilled[:, k] &= self._inside(feature, k, df, rows, attempts)
+            else:
+                fulfilled[:, cut + k] &= self._accepted(k)[attempts.categories[:, k]]
+        return fulfilled
+
+    def _inside(
+        self, feature: Continuous, k: int, df: pd.DataFrame, rows: Rows, attempts: Rows
+    ) -> Flags:
+        """Which numbers of attempts lie in the range that was wished for, `[n]`."""
+        codes = attempts.continuous[:, k]
+        raw = read_numbers(df[feature.name], feature.name)
+        values = NumberRule(feature, COLUMN).unscale(codes.astype(np.float64))
+        values = np.where(codes == rows.continuous[:, k], raw, values)
+        return np.asarray((values >= self.least[k]) & (values <= self.most[k]))
 
     def _fitting(self, attempts: Rows, start: Rows) -> npt.NDArray[Any]:
         """The categories of attempts, or those of the start where they will not do."""
@@ -256,11 +308,16 @@ class Narrowing:
 
 def _places(schema: Schema) -> dict[str, int]:
     """The place of each feature, numbers first."""
+    return {feature.name: place for feature, place in _placed(schema)}
+
+
+def _placed(schema: Schema) -> list[tuple[Feature, int]]:
+    """The features with their places, numbers first."""
     cut = schema.layout.n_continuous
-    return {
-        feature.name: k if isinstance(feature, Continuous) else cut + k
+    return [
+        (feature, k if isinstance(feature, Continuous) else cut + k)
         for feature, k in positioned(schema.features)
-    }
+    ]
 
 
 def _require_free(feature: Feature, part: str) -> None:
@@ -269,72 +326,3 @@ def _require_free(feature: Feature, part: str) -> None:
             f"{part} of wishes must name features that the schema lets change, but {feature.name!r}"
             " is immutable; leave it out."
         )
-
-
-def _number_range(
-    rule: NumberRule, given: tuple[Any, ...]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The range in raw units and in codes."""
-    feature, name = rule.feature, rule.name
-    if len(given) != 2:
-        raise ConfigError(
-            f"The range of {name!r} must be a pair (lowest, highest), but got {show(given)}; use "
-            "None for a side without limit."
-        )
-    first, last = feature.limits
-    ends = []
-    for end, open_end in zip(given, (-math.inf, math.inf), strict=True):
-        number = open_end if end is None else to_number(end)
-        if number is None or math.isnan(number):
-            raise ConfigError(
-                f"The range of {name!r} must be a pair of numbers, but got {show(end)} in it; use "
-                "None for a side without limit."
-            )
-        if end is not None and not first <= number <= last:
-            raise ConfigError(
-                f"The range of {name!r} must lie within {first:g} to {last:g}, which is what the "
-                f"schema allows, but got {show(end)}; wishes can only narrow it."
-            )
-        ends.append(number)
-    least, most = ends
-    low, high = _code(rule, least, upwards=True), _code(rule, most, upwards=False)
-    if least > most or low is None or high is None or low > high:
-        raise ConfigError(
-            f"The range of {name!r} must leave a value between its ends, but got {show(given)}; "
-            "widen it."
-        )
-    return (least, most), (low, high)
-
-
-def _code(rule: NumberRule, end: float, *, upwards: bool) -> float | None:
-    """The code next to an end of a range whose value lies inside it."""
-    if math.isinf(end):
-        return 0.0 if upwards else 1.0
-    if rule.whole:
-        end = float(math.ceil(end) if upwards else math.floor(end))
-    code = np.float32(rule.scale(end))
-    for _ in range(_STEPS_ASIDE):
-        value = rule.unscale(float(code))
-        if value >= end if upwards else value <= end:
-            return float(code)
-        code = np.nextafter(code, np.float32(1.0 if upwards else 0.0))
-    return None
-
-
-def _accepted(feature: Categorical, given: tuple[Any, ...]) -> Flags:
-    find = CategoryRule(feature, COLUMN).code
-    accepted = np.zeros(len(feature.categories), bool)
-    for value in given:
-        code = find(value)
-        if code is None:
-            raise ConfigError(
-                f"The range of {feature.name!r} must be some of {listed(feature.categories)}, but "
-                f"got {show(value)}; name categories of the schema."
-            )
-        accepted[code] = True
-    if not accepted.any():
-        raise ConfigError(
-            f"The range of {feature.name!r} must name at least one category, but got none; leave "
-            "it out for any."
-        )
-    return accepted

@@ -17,9 +17,11 @@ from rocourse.schema._encoding import decode_column
 from rocourse.schema._features import Categorical, Feature, positioned
 from rocourse.schema._layout import Positions, Rows, Selection, check_layout
 from rocourse.schema._overlay import overlay
+from rocourse.schema._proof import Proof
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
 from rocourse.schema._values import plain
+from rocourse.schema._wishes import Wishes
 
 Objects = npt.NDArray[np.object_]
 
@@ -57,6 +59,9 @@ class Recourse:
             without wishes.
         others: Further options for the same rows, as many records as were asked for besides this
             one. Where a row has fewer, its status there is `"not_found"`.
+        wishes: What was wished for each row, None for nothing; None without wishes.
+        proofs: Of each row without a recourse what is known about it, else None; None where it was
+            not asked for.
     """
 
     schema: Schema
@@ -71,6 +76,8 @@ class Recourse:
     robustness: npt.NDArray[np.float64] | None = None
     reasons: Objects | None = None
     others: tuple["Recourse", ...] = ()
+    wishes: tuple[Wishes | None, ...] | None = None
+    proofs: tuple[Proof | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -91,7 +98,8 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        told = [name for name in ("robustness", "reasons") if getattr(self, name) is not None]
+        optional = ("robustness", "reasons", "wishes", "proofs")
+        told = [name for name in optional if getattr(self, name) is not None]
         for name in (
             *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
             *told,
@@ -131,6 +139,8 @@ class Recourse:
             robustness=None if self.robustness is None else self.robustness[where],
             reasons=None if self.reasons is None else self.reasons[where],
             others=tuple(other[where] for other in self.others),
+            wishes=None if self.wishes is None else tuple(self.wishes[k] for k in where),
+            proofs=None if self.proofs is None else tuple(self.proofs[k] for k in where),
         )
 
     @property
@@ -152,6 +162,24 @@ class Recourse:
     def proximity(self) -> npt.NDArray[np.float64]:
         """L1 distance of each attempt from its row in the encoded space: float64 [n]."""
         return proximity(self.original_rows, self.attempts, self.schema.layout)
+
+    @cached_property
+    def cost(self) -> npt.NDArray[np.float64]:
+        """What each attempt costs by the schema: float64 [n]; the proximity, if it says nothing."""
+        pricing = self.schema.actions.pricing
+        return pricing.cost(self.original_rows, self.attempts) if pricing.priced else self.proximity
+
+    @cached_property
+    def months(self) -> npt.NDArray[np.float64] | None:
+        """How long each attempt takes, the longest of its changes: float64 [n].
+
+        None where the schema says nothing of time.
+        """
+        actions = self.schema.actions
+        if not actions.pricing.timed:
+            return None
+        raw = actions.numbers(self.original)
+        return actions.pricing.months(raw, self.original_rows, self.attempts)
 
     @cached_property
     def features_changed(self) -> npt.NDArray[np.int64]:
@@ -213,7 +241,7 @@ class Recourse:
         return ordered, list(zip([0, *ends], ends, strict=False))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """One JSON-able record per row."""
+        """One JSON-able record per row; with `proof` and `loosen` where proofs were asked for."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
         for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
@@ -233,11 +261,19 @@ class Recourse:
             "robustness": [None] * len(self)
             if self.robustness is None
             else self.robustness.tolist(),
+            "cost": self.cost.tolist(),
+            "months": [None] * len(self) if self.months is None else self.months.tolist(),
         }
         if self.reasons is not None:
             columns["reason"] = self.reasons.tolist()
         if self.others:
             columns["options"] = _options(self.options)
+        if self.proofs is not None:
+            columns["proof"] = [proof and proof.text for proof in self.proofs]
+            columns["loosen"] = [
+                proof.loosen.to_record() if proof and proof.loosen else None
+                for proof in self.proofs
+            ]
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)

@@ -7,6 +7,10 @@ go by the same rules as a column's.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from rocourse.schema._actions import Actions
+from rocourse.schema._layout import Rows
 from rocourse.schema._rules import CategoryRule, NumberRule, Rule, to_number
 from rocourse.schema._values import Scalar, plain
 
@@ -35,13 +39,15 @@ class RowCodec:
 
     Args:
         rules: The rules of its features, for single values.
+        actions: What else is stated of changes.
     """
 
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, rules: Mapping[str, Rule], actions: Actions) -> None:
         self._order = list(rules)
         self._names = frozenset(rules)
         self._numbers = [rule for rule in rules.values() if isinstance(rule, NumberRule)]
         self._groups = [rule for rule in rules.values() if isinstance(rule, CategoryRule)]
+        self._actions = actions
 
     def encode(self, applicant: Mapping[str, Any]) -> EncodedRow | None:
         """The row's codes; None unless it is beyond doubt, and a table's checks must look at it."""
@@ -69,10 +75,21 @@ class RowCodec:
         here = row.codes
         values = zip(self._numbers, row.raw, here.values, proposed.values, strict=True)
         groups = zip(self._groups, here.categories, proposed.categories, strict=True)
-        return RowCodes(
+        settled = RowCodes(
             tuple([number.settle(raw, now, wanted) for number, raw, now, wanted in values]),
             tuple([group.settle(now, wanted) for group, now, wanted in groups]),
         )
+        joint = self._actions.joint
+        if joint is None:
+            return settled
+        kept = joint.settle(_numbers(row), _rows(here), _rows(settled))
+        return RowCodes(tuple(kept.continuous[0].tolist()), tuple(kept.categories[0].tolist()))
+
+    def breaks(self, row: EncodedRow, attempt: RowCodes) -> bool:
+        """Whether an attempt breaks a rule, which settled ones do not."""
+        if not self._actions.limited:
+            return False
+        return bool(self._actions.breaches(_numbers(row), _rows(row.codes), _rows(attempt))[0])
 
     def changes(
         self, applicant: Mapping[str, Any], before: RowCodes, after: RowCodes
@@ -98,3 +115,27 @@ class RowCodec:
         moved = sum(abs(a - b) for a, b in zip(before.values, after.values, strict=True))
         pairs = zip(before.categories, after.categories, strict=True)
         return float(moved + 2.0 * sum(a != b for a, b in pairs))
+
+    def cost(self, before: RowCodes, after: RowCodes) -> float:
+        """What the schema says that it costs; the proximity, where it says nothing."""
+        pricing = self._actions.pricing
+        if not pricing.priced:
+            return self.proximity(before, after)
+        return float(pricing.cost(_rows(before), _rows(after))[0])
+
+    def months(self, row: EncodedRow, after: RowCodes) -> float | None:
+        """How long it takes; None where nothing is said of that."""
+        pricing = self._actions.pricing
+        if not pricing.timed:
+            return None
+        return float(pricing.months(_numbers(row), _rows(row.codes), _rows(after))[0])
+
+
+def _numbers(row: EncodedRow) -> np.ndarray:
+    return np.array([row.raw], dtype=np.float64)
+
+
+def _rows(codes: RowCodes) -> Rows:
+    return Rows(
+        np.array([codes.values], dtype=np.float32), np.array([codes.categories], dtype=np.int32)
+    )

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocourse.schema._features import Categorical, Continuous, Feature
+from rocourse.schema._moves import may_follow
+from rocourse.schema._reach import multiples, settle_within
 from rocourse.schema._values import ValueIndex, plain
 
 NEGLIGIBLE_CHANGE = 0.005
@@ -162,6 +164,8 @@ class NumberRule:
         self._negligible = NEGLIGIBLE_CHANGE * feature.span
         self._clip, self._where, self._round, self._is_whole, self._to_float32 = operations
         self._per_unit = _steps_per_unit(feature)
+        self._grid = None if feature.change is None else feature.change.grid
+        self._of_columns = operations is COLUMN
 
     def sound(self, numbers: Numbers) -> Mask:
         """Which numbers have no fault."""
@@ -204,10 +208,18 @@ class NumberRule:
         come back as 169999.99.
         """
         numbers = self._unscale(codes)
-        if self.whole or not self._per_unit:
+        if not self.whole and self._per_unit:
+            numbers = self._with_code(codes, self._neat(numbers), numbers)
+        if self._grid is None:
             return numbers
+        # A value that was never moved need not be a multiple of the step.
+        counts = self._round(numbers * self._grid[1] / self._grid[0])
+        return self._with_code(codes, multiples(counts, self._grid), numbers)
+
+    def _with_code(self, codes: Codes, rounded: Numbers, numbers: Numbers) -> Numbers:
+        """Rounded numbers where they have the same codes, else the numbers."""
         # Zero is added so that no number is -0.0.
-        neat = self._clip(self._neat(numbers) + 0.0, self._least, self._most)
+        neat = self._clip(rounded + 0.0, self._least, self._most)
         # The ends of the range have codes of their own.
         between = (codes > 0.0) & (codes < 1.0)
         return self._where(between & (self.scale(neat) == codes), neat, numbers)
@@ -240,27 +252,42 @@ class NumberRule:
         feature = self.feature
         if feature.immutable:
             return here
+        if feature.change is not None:
+            return self._settle_within(raw, here, proposed)
         # NaN alone differs from itself.
         nothing = proposed != proposed
-        codes = self._where(nothing, here, proposed)
-        # float32 cannot name every raw value and float64 not every code, so one trip through raw
-        # units may land beside the fixed point. In practice the second one never moves; a code that
-        # still would is given up below.
-        for _ in range(2):
-            codes = self.scale(self._unscale(codes))
+        codes = self.near(self._where(nothing, here, proposed))
         # As many digits as there are: what a person is told differs by less than is noticed.
         values = self._unscale(codes)
         unstable = self.scale(values) != codes
-        # Measured from the end of the range if the original lies beyond it: the model saw the end,
-        # and a code next to it looks free of charge although it stands for a leap.
-        inside = self._clip(raw, self._low, self._high)
-        unnoticed = abs(values - inside) < self._negligible
-        stay = nothing | unstable | unnoticed
+        stay = nothing | unstable | self.unnoticed(raw, values)
         if feature.direction == "up":
             stay = stay | (values < raw)
         elif feature.direction == "down":
             stay = stay | (values > raw)
         return self._where(stay, here, codes)
+
+    def near(self, codes: Codes) -> Codes:
+        """The codes of numbers that may be, nearest to any codes."""
+        # float32 cannot name every raw value and float64 not every code, so one trip through raw
+        # units may land beside the fixed point. In practice the second one never moves; a code that
+        # still would is given up by `settle`.
+        for _ in range(2):
+            codes = self.scale(self._unscale(codes))
+        return codes
+
+    def unnoticed(self, raw: Numbers, values: Numbers) -> Mask:
+        """Which values are so near to what the row has that nobody would notice."""
+        # Measured from the end of the range if the original lies beyond it: the model saw the end,
+        # and a code next to it looks free of charge although it stands for a leap.
+        inside = self._clip(raw, self._low, self._high)
+        return abs(values - inside) < self._negligible
+
+    def _settle_within(self, raw: Numbers, here: Codes, proposed: Codes) -> Codes:
+        if self._of_columns:
+            return settle_within(self, raw, here, proposed)
+        single = (np.array([part], dtype=np.float64) for part in (raw, here, proposed))
+        return float(settle_within(NumberRule(self.feature, COLUMN), *single)[0])
 
 
 class CategoryRule:
@@ -275,6 +302,7 @@ class CategoryRule:
         self.feature, self.name = feature, feature.name
         self._size = len(feature.categories)
         self._where = operations.where
+        self._may_follow = None if feature.moves is None else may_follow(feature)
         self.code = ValueIndex(feature.categories).find
         """The position of the category that a single value denotes, or None."""
 
@@ -292,7 +320,10 @@ class CategoryRule:
             stay = stay | (proposed < here)
         elif feature.direction == "down":
             stay = stay | (proposed > here)
-        return self._where(stay, here, proposed)
+        chosen = self._where(stay, here, proposed)
+        if self._may_follow is None:
+            return chosen
+        return self._where(self._may_follow[here, chosen], chosen, here)
 
 
 Rule = NumberRule | CategoryRule

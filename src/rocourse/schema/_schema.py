@@ -15,14 +15,18 @@ from rocourse._files import write_file
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema import _encoding, _inference, _json
+from rocourse.schema._actions import Actions
 from rocourse.schema._constrain import Bounds, column_names, constrain
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._layout import Layout, Rows
+from rocourse.schema._limits import Change, Moves, Together
 from rocourse.schema._row import RowCodec
 from rocourse.schema._rules import Rule, rule_of
+from rocourse.schema._together import check_max_features, check_together
 from rocourse.schema._validation import check_fit
 from rocourse.schema._values import Scalar
+from rocourse.schema.check import TableCheck, check_table
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -34,10 +38,15 @@ class Schema:
     Attributes:
         features: Continuous and categorical features, in column order.
         target: The predicted column, if it is known.
+        max_features: The most features that a recourse may change, but for those that follow
+            others; None: any number.
+        together: What goes together: numbers that follow others, limits of weighted sums.
     """
 
     features: tuple[Feature, ...]
     target: Target | None = None
+    max_features: int | None = None
+    together: tuple[Together, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, Iterable):
@@ -68,6 +77,8 @@ class Schema:
                 f"The target must not be a feature, but {self.target.name!r} is both; remove the "
                 "feature."
             )
+        check_max_features(self.max_features)
+        object.__setattr__(self, "together", check_together(self.together, self.features))
 
     @classmethod
     def infer(
@@ -105,11 +116,12 @@ class Schema:
                 no limit.
             integer: Columns of whole numbers stored as floats.
             units: Words that follow the values in texts, by feature.
-            favourable: The class an applicant wants; the last one in sorted order unless stated.
+            favourable: The class an applicant wants. It is not guessed: only of 0 and 1, or flags,
+                it is 1 by itself, if the target's name does not say that this is bad.
 
         Raises:
-            SchemaError: An option names no column, a column is constant, or the options contradict
-                the rows.
+            SchemaError: An option names no column, a column is constant, the options contradict the
+                rows, or nobody has said which class is favourable.
             DataError: The rows have missing or infinite values, values outside their bounds, or
                 there are none.
         """
@@ -129,6 +141,28 @@ class Schema:
             )
         )
 
+    @staticmethod
+    def check(
+        df: pd.DataFrame, target: str | None = None, favourable: Scalar | None = None
+    ) -> TableCheck:
+        """A look at a table before a model is trained on it.
+
+        Finds missing values, ids, dates, free text, too many categories, numbers with bad cells,
+        constants, duplicates, columns that give the target away, rare classes, protected
+        attributes, outliers and numbers that may be codes. Each finding has a severity, a sentence
+        and the option that settles it.
+
+        Args:
+            df: Training rows.
+            target: Column that is predicted.
+            favourable: The class an applicant wants, if it is stated.
+
+        Raises:
+            SchemaError: The target is no column.
+            DataError: There are no rows, or two columns have one name.
+        """
+        return check_table(df, target, favourable)
+
     def constrain(
         self,
         *,
@@ -137,12 +171,17 @@ class Schema:
         decrease_only: Iterable[str] = (),
         bounds: Mapping[str, Bounds] = _NOTHING,
         favourable: Scalar | None = None,
+        change: Mapping[str, Change] = _NOTHING,
+        moves: Mapping[str, Moves] = _NOTHING,
+        max_features: int | None = None,
+        together: Iterable[Together] = (),
     ) -> "Schema":
         """A copy of the schema with limits of change added.
 
         What is said here replaces what the schema says of the same thing: bounds, the direction,
-        the favourable class. A feature that is made immutable needs no direction any more; one that
-        is immutable already cannot be given one.
+        the favourable class. What goes together is added to what does already. A feature that is
+        made immutable needs no direction any more; one that is immutable already cannot be given
+        one.
 
         Args:
             immutable: Features a recourse must leave alone.
@@ -151,6 +190,10 @@ class Schema:
             bounds: Lowest and highest value that rows and recourses may have, by continuous
                 feature; None for no limit.
             favourable: The class an applicant wants.
+            change: How far and in which steps numbers may change, by continuous feature.
+            moves: Which category may follow which, by categorical feature.
+            max_features: The most features that a recourse may change.
+            together: Numbers that follow others, and limits of weighted sums.
 
         Raises:
             SchemaError: An option names no feature, or the limits contradict each other or the
@@ -166,15 +209,23 @@ class Schema:
             increase_only=known("increase_only", increase_only),
             decrease_only=known("decrease_only", decrease_only),
             bounds={name: bounds[name] for name in known("bounds", bounds)},
+            change={name: change[name] for name in known("change", change)},
+            moves={name: moves[name] for name in known("moves", moves)},
+        )
+        limited = replace(
+            self,
+            features=features,
+            max_features=self.max_features if max_features is None else max_features,
+            together=(*self.together, *together),
         )
         if favourable is None:
-            return Schema(features, self.target)
+            return limited
         if self.target is None:
             raise SchemaError(
                 "favourable must come with a schema that knows the target, but got "
                 f"{show(favourable)} and a schema without one; infer the schema with a target."
             )
-        return Schema(features, replace(self.target, favourable=favourable))
+        return replace(limited, target=replace(self.target, favourable=favourable))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -206,7 +257,12 @@ class Schema:
     @cached_property
     def row_codec(self) -> RowCodec:
         """What encodes and settles single rows, without a table around them."""
-        return RowCodec(self.rules)
+        return RowCodec(self.rules, self.actions)
+
+    @cached_property
+    def actions(self) -> Actions:
+        """What a person can do beyond what each rule says: limits, costs and times of changes."""
+        return Actions.of(self.features, self.max_features, self.together)
 
     def __getitem__(self, name: str) -> Feature:
         for feature in self.features:
@@ -239,9 +295,12 @@ class Schema:
     def settle(self, df: pd.DataFrame, rows: Rows, proposed: Rows) -> Rows:
         """Makes proposals satisfy every constraint exactly, whatever was proposed.
 
-        A number is pulled into range and bounds and rounded if it is integer. A feature keeps its
-        original value if it is immutable, if the proposal breaks its direction, is NaN or no
-        category, or if the change would be less than `NEGLIGIBLE_CHANGE` of the range.
+        A number is pulled into range, bounds and the largest change, and rounded if it is integer
+        or has a step. A feature keeps its original value if it is immutable, if the proposal breaks
+        its direction, is NaN, no category or none that may follow, or if the change would be less
+        than `NEGLIGIBLE_CHANGE` of the range. Then numbers that follow others are moved, changes
+        that carry a sum over its limit are taken back, and of more than `max_features` changes the
+        dearest are left.
 
         Args:
             df: The original rows, as they were given.
@@ -251,7 +310,8 @@ class Schema:
         Returns:
             Encoded rows that keep every constraint after decoding, and encode to themselves again.
         """
-        return _encoding.settle(df, rows, proposed, self.features, self.layout)
+        settled = _encoding.settle(df, rows, proposed, self.features, self.layout)
+        return self.actions.settle(df, rows, settled)
 
     def check_fit(self, df: pd.DataFrame) -> None:
         """Refuses training rows that this schema cannot be the schema of.
@@ -269,12 +329,12 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in values that JSON knows, with format and version."""
-        return _json.to_dict(self.features, self.target)
+        return _json.to_dict(self.features, self.target, self.max_features, self.together)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
         """The schema that `to_dict` wrote; unknown keys and other versions are refused."""
-        return cls(*_json.from_dict(data))
+        return cls(**_json.from_dict(data))
 
     def to_json(self) -> str:
         """The schema as JSON text."""
@@ -283,7 +343,7 @@ class Schema:
     @classmethod
     def from_json(cls, text: str) -> "Schema":
         """The schema that `to_json` wrote."""
-        return cls(*_json.from_dict(_json.parse(text)))
+        return cls(**_json.from_dict(_json.parse(text)))
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal schemas, equal digests."""

@@ -19,6 +19,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.schema import Categorical, Continuous, Layout, Narrowing, NumberRule, Schema
+from rocourse.schema.action_limits import ActionLimits
 
 __all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
 
@@ -35,10 +36,10 @@ class Limits(NamedTuple):
 
 
 class ConstraintLayer(eqx.Module):
-    """Immutables, directions and bounds of a schema as arrays.
+    """Immutables, directions and bounds of a schema as arrays, and its limits of change if any.
 
     The rules are data, not structure: schemas of one layout share compiled code, whatever they
-    allow.
+    allow; those with limits of change another.
     """
 
     low: Array
@@ -48,6 +49,7 @@ class ConstraintLayer(eqx.Module):
     category_may_rise: Array
     category_may_fall: Array
     layout: Layout = eqx.field(static=True)
+    actions: ActionLimits | None = None
 
     @classmethod
     def from_schema(cls, schema: Schema) -> "ConstraintLayer":
@@ -76,7 +78,7 @@ class ConstraintLayer(eqx.Module):
             "category_may_fall": per_category([falls(f) for f in categorical]),
         }
         # Put there as they are: `jnp.asarray` would compile something for each new shape.
-        return cls(**jax.device_put(rules), layout=layout)
+        return cls(**jax.device_put(rules), layout=layout, actions=ActionLimits.of(schema))
 
     def narrowed(self, narrowing: Narrowing) -> "ConstraintLayer":
         """The rules that wishes leave; rows have to lie within their ranges already."""
@@ -109,11 +111,12 @@ class ConstraintLayer(eqx.Module):
             | ((distance < -0.5) & _along(self.category_may_fall, x))
         )
         low, high = _along(self.low, x), _along(self.high, x)
-        return Limits(
-            low=jnp.where(_along(self.may_fall, x), jnp.minimum(low, here), here),
-            high=jnp.where(_along(self.may_rise, x), jnp.maximum(high, here), here),
-            allowed=allowed,
-        )
+        low = jnp.where(_along(self.may_fall, x), jnp.minimum(low, here), here)
+        high = jnp.where(_along(self.may_rise, x), jnp.maximum(high, here), here)
+        if self.actions is not None:
+            low, high = self.actions.reach(low, high, here)
+            allowed = allowed & self.actions.allowed(one_hot)
+        return Limits(low, high, allowed)
 
 
 def _encoded_bounds(rule: NumberRule) -> tuple[float, float]:

@@ -105,7 +105,7 @@ class Decider:
         self.prompt_rows = 0
         self.schema: Schema = model.schema_
         self.schema_digest = model.schema_.digest()
-        self.favourable: Any = target.favourable
+        self.favourable: Any = target.wanted()
 
     @classmethod
     def load(cls, path: Path) -> "Decider":
@@ -210,7 +210,7 @@ class Decider:
         return Advice(
             status=record["status"],
             probability=record["probability"],
-            cost=record["proximity"],
+            cost=record["cost"],
             changes=changes,
             row={**row, **{change["feature"]: change["to"] for change in changes}},
             robustness=record["robustness"],

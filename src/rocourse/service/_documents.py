@@ -114,7 +114,9 @@ class OptionAnswer(BaseModel):
     issued_at: datetime | None
     expires_at: datetime | None
     probability: Share = Field(description="Of the favourable class after the change.")
-    cost: float = Field(description="L1 distance in the encoded space.")
+    cost: float = Field(
+        description="By the schema; the L1 distance in the encoded space where it states nothing."
+    )
     changes: list[Change]
     row: dict[str, Scalar] = Field(description="The whole row after the change.")
     robustness: Robustness | None

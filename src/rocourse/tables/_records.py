@@ -26,9 +26,10 @@ class Classifier(Protocol):
 def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
     """One line per row: what came of it, the advised values, and the changes in words.
 
-    Rows for which nothing was found keep their own values; proximity and the number of features
-    changed are then those of the attempt. Where several options were asked for, each is a line with
-    its number, `option`, from 1; a row without advice has one line.
+    Rows for which nothing was found keep their own values; proximity, the number of features
+    changed, the cost and, where the schema knows of time, the months are then those of the attempt.
+    Where several options were asked for, each is a line with its number, `option`, from 1; a row
+    without advice has one line.
 
     Args:
         recourse: The advice for a batch of rows.
@@ -50,7 +51,7 @@ def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
 
 def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
     features = recourse.frame(stable=stable)
-    record = {
+    record: dict[str, Any] = {
         "row": recourse.original.index,
         "status": recourse.status,
         "predicted": recourse.predicted,
@@ -58,10 +59,19 @@ def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
         "probability": recourse.probability,
         "proximity": recourse.proximity,
         "features_changed": recourse.features_changed,
+        "cost": recourse.cost,
     }
+    if recourse.months is not None:
+        record["months"] = recourse.months
     columns = {_free_name(name, features): values for name, values in record.items()}
     columns |= {name: features[name].array for name in features.columns}
     columns[_free_name("changes", features)] = recourse.summaries()
+    if recourse.proofs is not None:
+        texts = [
+            (p.text, p.loosen.text if p.loosen else "") if p else ("", "") for p in recourse.proofs
+        ]
+        for place, name in enumerate(("proof", "loosen")):
+            columns[_free_name(name, features)] = [text[place] for text in texts]
     return pd.DataFrame(columns)
 
 

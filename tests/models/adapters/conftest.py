@@ -34,7 +34,7 @@ def make_loans(n=300, *, labels=("denied", "granted"), seed=0):
 
 
 def make_schema(frame):
-    return Schema.infer(frame, target=TARGET, categorical=["branch"])
+    return Schema.infer(frame, target=TARGET, categorical=["branch"], favourable=max(frame[TARGET]))
 
 
 @pytest.fixture(scope="session")

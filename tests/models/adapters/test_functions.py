@@ -142,7 +142,7 @@ def test_a_square_answer_for_seven_classes_cannot_pass_transposed():
         return np.full((7, len(x)), 1 / 7)
 
     with pytest.raises(ConfigError, match=r"\(8, 7\), but got \(7, 8\)"):
-        adapt(transposed, Schema.infer(frame, target=TARGET))
+        adapt(transposed, Schema.infer(frame, target=TARGET, favourable=6))
 
 
 def test_an_error_of_the_function_is_told_and_kept_as_the_cause(schema):

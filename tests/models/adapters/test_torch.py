@@ -202,7 +202,7 @@ def test_a_module_that_detaches_its_answer_is_refused_where_slopes_are_asked_for
 
 def test_a_module_on_raw_numbers_has_slopes_by_differences(loans):
     frame = loans[["monthly income", "debt", "grade"]]
-    schema = Schema.infer(frame, target="grade")
+    schema = Schema.infer(frame, target="grade", favourable="granted")
     module = torch.nn.Linear(2, 1)
     with torch.no_grad():
         module.weight[:] = torch.tensor([[0.02, -0.03]])

@@ -31,10 +31,16 @@ def calibrated(trial, kept):
     return calibrate(run_trials(trial, 2, WITNESSES), kept=kept)
 
 
-@given(seed=st.integers(0, 10**6), kept=st.sampled_from([0.6, 0.8, 0.9]))
-@settings(max_examples=30, deadline=None)
-def test_what_is_promised_is_kept_by_the_witnesses_with_room_for_the_next_model(seed, kept):
+@given(
+    seed=st.integers(0, 10**6),
+    kept=st.sampled_from([0.6, 0.8, 0.9]),
+    digits=st.sampled_from([0, 1, 16]),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_promised_is_kept_by_the_witnesses_with_room_for_the_next_model(seed, kept, digits):
     trial = simulated(np.random.default_rng(seed))
+    # Where few features change, many rows end alike, and the jury says the same of them.
+    trial = trial._replace(chance=trial.chance.round(digits))
     promised = trial.chance >= promised_threshold(trial, kept, WITNESSES)
     if promised.any():
         broken = 1.0 - trial.kept[promised].mean()

@@ -118,7 +118,7 @@ def judge_promises(inputs: Mapping[str, Any]) -> dict[str, Any]:
     # Others than ours learn nothing from groups.
     model.fit(X, y, groups=groups)
     predicted = model.predict(rows)
-    favourable = model.schema_.target.favourable
+    favourable = model.schema_.target.wanted()
     refused = at_most(rows[predicted != favourable], _ASKED, seed)
     record = {
         "protocol": inputs["protocol"],

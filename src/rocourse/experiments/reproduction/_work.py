@@ -177,7 +177,7 @@ def _sample(job: Job, store: Store) -> dict[str, Any]:
     test = rows.test.drop(columns=rows.target)
     target = model.schema_.target
     assert target is not None
-    refused = test[model.predict(test) != target.favourable]
+    refused = test[model.predict(test) != target.wanted()]
     number = min(job.inputs["sampled_rows"], len(refused))
     drawn = refused.sample(n=number, random_state=job.inputs["seed"])
     recourse = model.recourse(drawn)

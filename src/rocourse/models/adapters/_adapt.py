@@ -240,7 +240,7 @@ def _labels(
 def _refusal_of_one(schema: Schema) -> str | None:
     """Why one number a row cannot be read, where it could be either class's probability."""
     target = schema.target
-    if target is None or target.favourable == target.classes[-1]:
+    if target is None or target.favourable in (None, target.classes[-1]):
         return None
     # By custom, one number is the probability of 1 or True, whichever is the better class.
     if list(target.classes) == [0, 1]:

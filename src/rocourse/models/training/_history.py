@@ -30,3 +30,8 @@ class History:
         """Ends a training whose weights of an epoch are kept."""
         self.best_epoch = self._before + epoch
         self._before = len(self.records)
+
+    def restart(self) -> None:
+        """Forgets trainings that came to nothing, and counts anew."""
+        self.records.clear()
+        self._before = 0

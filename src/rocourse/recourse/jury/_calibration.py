@@ -189,8 +189,12 @@ def promised_threshold(trial: Trial, kept: float, witnesses: int) -> float:
     `(K · mean broken + 1) / (K + 1)` on average. More than any chance, where no threshold does.
     """
     order = np.argsort(-trial.chance, kind="stable")
-    counts = np.arange(1, len(order) + 1)
+    chances, counts = trial.chance[order], np.arange(1, len(order) + 1)
     broken = 1.0 - np.cumsum(trial.kept[order]) / counts
     bounds = 1.0 - (witnesses * broken + 1.0) / (witnesses + 1.0)
-    enough = np.flatnonzero((bounds >= kept) & (counts >= min(_LEAST_PROMISES, len(order))))
-    return float(trial.chance[order[enough[-1]]]) if len(enough) else _NEVER
+    # Rows of one chance are promised together or not at all.
+    last_of_chance = np.append(chances[1:] < chances[:-1], True)
+    enough = np.flatnonzero(
+        (bounds >= kept) & (counts >= min(_LEAST_PROMISES, len(order))) & last_of_chance
+    )
+    return float(chances[enough[-1]]) if len(enough) else _NEVER

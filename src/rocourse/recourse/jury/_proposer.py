@@ -27,6 +27,7 @@ from rocourse.models.jurors import (
 )
 from rocourse.networks import Predictor
 from rocourse.options import Span, instance, maybe, option, share, whole
+from rocourse.recourse._eager import search_twice
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
 from rocourse.recourse.jury._calibration import (
     Calibration,
@@ -41,7 +42,7 @@ from rocourse.recourse.jury._standing import Jury, standing
 from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Edits
+from rocourse.recourse.search import Edits, FromHere, Space
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import expand
 
@@ -252,19 +253,24 @@ class JuryProposer(Proposer, kind="jury"):
         rows: Rows,
         target: np.ndarray,
         *,
-        from_here: tuple[np.ndarray, Rows] | None = None,
+        from_here: FromHere | None = None,
     ) -> Rows:
-        return jury_recourses(
-            jury,
-            edits,
-            grid,
-            levels,
-            rows,
-            target,
-            context.space,
-            max_changes=self.max_changes if from_here is None else _FURTHER_CHANGES,
-            from_here=from_here,
-        )
+        def search(
+            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
+        ) -> Rows:
+            return jury_recourses(
+                jury,
+                edits,
+                grid,
+                levels,
+                rows,
+                target,
+                space,
+                max_changes=self.max_changes if from_here is None else _FURTHER_CHANGES,
+                from_here=from_here,
+            )
+
+        return search_twice(search, context, rows, target, from_here)
 
 
 def _trial(

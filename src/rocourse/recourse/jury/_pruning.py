@@ -8,7 +8,14 @@ from jax import Array
 from rocourse.models.jurors import leaves_left
 from rocourse.recourse.jury._standing import quick_logits, quick_standing, tree_standing
 from rocourse.recourse.jury._task import Lanes, Task, possible_without, rows_leaves
-from rocourse.recourse.search import Columns, Retreats, ask_along, feature_layers, first_layers
+from rocourse.recourse.search import (
+    Columns,
+    Retreats,
+    ask_along,
+    feature_layers,
+    first_layers,
+    settled_changes,
+)
 from rocourse.schema import NEGLIGIBLE_CHANGE
 
 # How far back towards the row a number is taken when it need not have gone so far.
@@ -42,9 +49,10 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
 
     now, then = Columns.of(x.T, task.layout), Columns.of(row.T, task.layout)
     first = first_layers(jury.first, jury.first_bias, x.T, task.layout)
+    layers = jury.first if task.steered is None else task.steered
     way = (
-        feature_layers(jury.first, then.of_feature(feature))
-        - feature_layers(jury.first, now.of_feature(feature))
+        feature_layers(layers, then.of_feature(feature))
+        - feature_layers(layers, now.of_feature(feature))
     )[0]
     told = ask_along(partial(quick_logits, jury), first, way, shares)
 
@@ -72,7 +80,10 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         by_quick = quick_held((value - far) / way_back, place + 2)
         return by_quick & trees_held(others & leaves_left(nodes))
 
+    actions = task.constraints.actions
     returned = jnp.where(own > 0, row, x)
+    if actions is not None:
+        returned = settled_changes(returned, x, row, actions)
     whole = quick_held(back, jnp.ones(n, jnp.int32)) & trees_held(
         leaves_left(rows_leaves(task, returned))
     )
@@ -80,7 +91,13 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         return jnp.where(whole[:, None], returned, x)
     value = retreats.settle(far, held)
     here_column = (jnp.arange(x.shape[1]) == number[:, None]) & is_number[:, None]
-    return jnp.where(whole[:, None], returned, jnp.where(here_column, value[:, None], x))
+    taken = jnp.where(whole[:, None], returned, jnp.where(here_column, value[:, None], x))
+    if actions is None:
+        return taken
+    taken = settled_changes(taken, x, row, actions)
+    # Trees have not been asked about numbers that have followed.
+    held_by_trees = trees_held(leaves_left(rows_leaves(task, taken)))
+    return jnp.where(held_by_trees[:, None], taken, x)
 
 
 def _retreats(here: Array, far: Array, number: Array, is_number: Array, task: Task) -> Retreats:

@@ -23,16 +23,22 @@ from rocourse.recourse.jury._task import (
 from rocourse.recourse.search import (
     EDIT_PRICE,
     Edits,
+    FromHere,
     Size,
     Space,
     all_feature_layers,
     ask_about_edits,
-    edit_costs,
+    begun,
+    column_rates,
     edited,
     free_edits,
+    lawful_edits,
     owned_columns,
+    priced_edits,
     propose_in_lanes,
     prune,
+    ranked,
+    spent,
     starting,
     through_lanes,
 )
@@ -54,6 +60,8 @@ class Known(NamedTuple):
     """Which edits keep to its limits, bool `[n, edits]`."""
     cost: Array
     """How far each takes its feature from the row, `[n, edits]`."""
+    rates: Array | None = None
+    """What a unit of each column costs, `[n, width]`; None: all the same."""
 
 
 class _Found(NamedTuple):
@@ -75,7 +83,7 @@ def jury_recourses(
     space: Space,
     *,
     max_changes: int,
-    from_here: tuple[np.ndarray, Rows] | None = None,
+    from_here: FromHere | None = None,
 ) -> Rows:
     """Changes each row until the jury is sure of its target class.
 
@@ -118,18 +126,20 @@ def _search(
     layout = task.layout
     row = expand(continuous.T, categories.T, layout)
     known = known_of(task, row, target, level, *from_here[:1])
+    actions = task.constraints.actions
 
     def step(known: Known, found: _Found) -> tuple[_Found, Array]:
         x, going = _best_edit(found.x, known, task)
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
 
-    begin = expand(from_here[1].T, from_here[2].T, layout) if from_here else row
+    begin = begun(actions, row, layout, *from_here[1:])
     start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
     found = through_lanes(step, known, start, count, lanes)
     retreat = partial(take_back, task)
     # The dearest change first.
-    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=lambda costs: costs)
+    rank = partial(ranked, actions=actions)
+    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=rank)
     cut = layout.n_continuous
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 
@@ -137,10 +147,12 @@ def _search(
 def known_of(task: Task, row: Array, target: Array, level: Array, *closed: Array) -> Known:
     """What is known of encoded rows as columns before a search, and what is closed to them."""
     limits = task.constraints.limits(row)
+    rates = column_rates(task.constraints.actions, row)
     return Known(
         Lanes(row.T, target, level),
         free_edits(task.edits, limits, task.layout, *closed).T,
-        edit_costs(task.edits, row, task.layout).T,
+        priced_edits(task.edits, row, rates, task.layout).T,
+        None if rates is None else rates.T,
     )
 
 
@@ -161,12 +173,14 @@ class Listed(NamedTuple):
 
 def listed_edits(x: Array, known: Known, task: Task) -> Listed:
     """Asks about all edits of rows `[n, width]`, and the trees about the best of them."""
-    jury, edits = task.jury, task.edits
+    jury, edits, actions = task.jury, task.edits, task.constraints.actions
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
     columns = x.T
     parts = all_feature_layers(jury.first, columns, task.layout)
     first = jnp.sum(parts, axis=0) + jnp.asarray(jury.first_bias)[:, None]
+    if task.steered is not None:
+        parts = all_feature_layers(task.steered, columns, task.layout)
     possible = rows_leaves(task, x)
     trees = tree_standing(jury.trees, leaves_left(possible), target)
     here = quick_standing(jury, quick_logits(jury, first), target)
@@ -176,10 +190,13 @@ def listed_edits(x: Array, known: Known, task: Task) -> Listed:
     told = ask_about_edits(ask, first, parts, jnp.asarray(task.added), jnp.asarray(edits.feature))
     standings = quick_standing(jury, jnp.moveaxis(told, 0, 2), target)
     gains = _sureness(standings, level) - _sureness(here, level)
-    prices = (owned @ jnp.abs(columns - row.T))[edits.feature]
+    rates_now = None if known.rates is None else known.rates.T
+    prices = spent(columns, row.T, rates_now, owned)[edits.feature]
     price = jnp.maximum(known.cost.T - prices, 0.0) + EDIT_PRICE
     moved = jnp.abs(jnp.asarray(edits.value)[:, None] - columns[edits.column])
     usable = known.allowed.T & (moved >= NEGLIGIBLE_CHANGE)
+    if actions is not None:
+        usable = usable & lawful_edits(edits, columns, row.T, actions, owned)
     rates = jnp.where(usable, gains / price, -jnp.inf)
 
     best_rates, places = jax.lax.top_k(rates.T, min(_SHORT_LIST, rates.shape[0]))
@@ -205,8 +222,11 @@ def _best_edit(x: Array, known: Known, task: Task) -> tuple[Array, Array]:
     best = jnp.argmax(found.rates, axis=1)[:, None]
     chosen = jnp.take_along_axis(found.places, best, axis=1)[:, 0]
     moves = found.unsure & (jnp.max(found.rates, axis=1) > _LEAST_RATE)
-    owned = owned_columns(task.layout)
-    x = jnp.where(moves[:, None], edited(x.T, chosen, task.edits, owned).T, x)
+    made = edited(x.T, chosen, task.edits, owned_columns(task.layout))
+    if (actions := task.constraints.actions) is not None:
+        # What trees say of numbers that have followed is not known yet.
+        return jnp.where(moves[:, None], actions.moved(made, known.lanes.row.T).T, x), moves
+    x = jnp.where(moves[:, None], made.T, x)
     # What the jury says of the row as it is now is known already.
     now = jnp.take_along_axis(found.standings, best.T[None], axis=1)[:, 0]
     trees = jnp.take_along_axis(found.trees, best, axis=1)[:, 0]

@@ -11,7 +11,7 @@ from rocourse.models import available_cores, bound, own_device
 from rocourse.recourse.jury._search import known_of, listed_edits
 from rocourse.recourse.jury._standing import Jury
 from rocourse.recourse.jury._task import Grid, Task, task_of
-from rocourse.recourse.search import Edits, Space, edited, owned_columns
+from rocourse.recourse.search import Edits, Space, begun, edited, owned_columns
 from rocourse.schema import Rows
 from rocourse.schema.constraints import expand, harden
 
@@ -98,13 +98,16 @@ def _swaps(
     task = Task(*task)
     layout = task.layout
     row = expand(continuous.T, categories.T, layout)
-    start = expand(start_values.T, start_codes.T, layout)
+    actions = task.constraints.actions
+    start = begun(actions, row, layout, start_values, start_codes)
     found = listed_edits(start.T, known_of(task, row, target, level, closed), task)
     content = jnp.isfinite(found.rates) & (found.standings[0] > 0.0).T
     owned = owned_columns(layout)
 
     def made(place: Array) -> tuple[Array, Array]:
         x = edited(start, place, task.edits, owned)
+        if actions is not None:
+            x = actions.moved(x, row)
         return x[: layout.n_continuous].T, harden(x[layout.n_continuous :], layout).T
 
     values, codes = jax.vmap(made, in_axes=1, out_axes=1)(found.places)

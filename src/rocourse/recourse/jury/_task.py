@@ -8,7 +8,7 @@ from jax import Array
 
 from rocourse.models.jurors import leaves_left, possible_leaves
 from rocourse.recourse.jury._standing import Jury, StackedJury, stacked
-from rocourse.recourse.search import Edits, Numbers, edit_layers
+from rocourse.recourse.search import Edits, Numbers, edit_layers, steered_layers
 from rocourse.schema import Layout
 from rocourse.schema.constraints import ConstraintLayer
 
@@ -33,6 +33,8 @@ class Task(NamedTuple):
     """The feature that each node of a tree looks at, `[nodes, trees]`."""
     edit_leaves: Numbers
     """The leaves that the nodes of an edit's feature leave possible then, `[edits, trees]`."""
+    steered: Numbers | None = None
+    """The first layers as numbers move them with what follows them, `[width, units]`."""
 
     @property
     def layout(self) -> Layout:
@@ -63,14 +65,17 @@ def task_of(jury: Jury, edits: Edits, grid: Grid, constraints: ConstraintLayer) 
     here = np.where(np.asarray(trees.column) == column, value, np.float32(0.0))
     ruled = (node_feature == feature) & (here > np.asarray(trees.threshold))
     possible = np.where(ruled, np.asarray(trees.stays), np.uint8(255))
+    first = np.asarray(together.first)
+    steered = steered_layers(constraints.actions, first)
     return Task(
         together,
         edits,
         grid,
         constraints,
-        edit_layers(np.asarray(together.first), edits),
+        edit_layers(first if steered is None else steered, edits),
         node_feature,
         np.bitwise_and.reduce(possible, axis=1),
+        steered,
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rocourse.recourse.jury._task import Grid
-from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
+from rocourse.recourse.search import FINE_QUANTILES, Edit, Edits, category_edits, made_edits
 from rocourse.schema import Rows, Schema
 
 # Numbers that edits choose from, as quantiles of the training rows.
@@ -30,9 +30,12 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
     edits: list[Edit] = []
     for i, feature in enumerate(schema.continuous):
         amount = _amount((high[i] - low[i]) * feature.span, whole=feature.integer)
+        if feature.change is not None and (step := feature.change.step):
+            amount = step * max(1.0, np.floor(amount / step))
         steps[i] = amount / feature.span
         firsts[i] = (np.ceil(feature.low / amount) * amount - feature.low) / feature.span
-        quantiles = np.quantile(rows.continuous[:, i], _QUANTILES)
+        choice = _QUANTILES if feature.change is None else FINE_QUANTILES
+        quantiles = np.quantile(rows.continuous[:, i], choice)
         places = (np.array([low[i], high[i]]) - firsts[i]) / steps[i]
         within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
         if within[0] > within[1]:

@@ -14,6 +14,7 @@ from rocourse.recourse.search import (
     EDIT_PRICE,
     Columns,
     Edits,
+    FromHere,
     Numbers,
     Retreats,
     Size,
@@ -21,17 +22,23 @@ from rocourse.recourse.search import (
     all_feature_layers,
     ask_about_edits,
     ask_along,
+    begun,
+    column_rates,
     committee_logits,
-    edit_costs,
     edit_layers,
     edited,
     feature_layers,
     first_layers,
     free_edits,
+    lawful_edits,
     owned_columns,
+    priced_edits,
     propose_in_lanes,
     prune,
+    settled_changes,
+    spent,
     starting,
+    steered_layers,
     through_lanes,
 )
 from rocourse.schema import NEGLIGIBLE_CHANGE, Rows
@@ -69,6 +76,8 @@ class _Task(NamedTuple):
     """`[units]`."""
     added: Numbers
     """What each edit adds to the first layers, `[edits, units]`."""
+    steered: Numbers | None = None
+    """The first layers as numbers move them with what follows them, `[width, units]`."""
 
 
 class _Known(NamedTuple):
@@ -82,6 +91,8 @@ class _Known(NamedTuple):
     """Which edits keep to its limits, bool `[n, edits]`."""
     cost: Array
     """How far each takes its feature from the row, `[n, edits]`."""
+    rates: Array | None = None
+    """What a unit of each column costs, `[n, width]`; None: all the same."""
 
 
 class _Found(NamedTuple):
@@ -102,7 +113,7 @@ def panel_recourses(
     *,
     max_changes: int,
     min_gain: float = 0.0,
-    from_here: tuple[np.ndarray, Rows] | None = None,
+    from_here: FromHere | None = None,
 ) -> Rows:
     """Changes each row, one feature at a time, until the whole panel gives it its target class.
 
@@ -138,7 +149,9 @@ def _task_of(space: Space, *arrays: Numbers) -> _Task:
     weight = np.asarray(panel.weights[0])
     first = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]).T)
     bias = np.asarray(panel.biases[0]).ravel()
-    return _Task(panel, edits, space, first, bias, edit_layers(first, edits))
+    steered = steered_layers(space.constraints.actions, first)
+    added = edit_layers(first if steered is None else steered, edits)
+    return _Task(panel, edits, space, first, bias, added, steered)
 
 
 def _search(
@@ -154,12 +167,14 @@ def _search(
 ) -> tuple[Array, Array]:
     layout, min_gain = task.space.layout, min_gains[0]
     row = expand(continuous.T, categories.T, layout)
-    limits = task.space.constraints.limits(row)
+    limits, actions = task.space.constraints.limits(row), task.space.constraints.actions
+    rates = column_rates(actions, row)
     known = _Known(
         row.T,
         target,
         free_edits(task.edits, limits, layout, *from_here[:1]).T,
-        edit_costs(task.edits, row, layout).T,
+        priced_edits(task.edits, row, rates, layout).T,
+        None if rates is None else rates.T,
     )
 
     def step(known: _Known, found: _Found) -> tuple[_Found, Array]:
@@ -167,7 +182,7 @@ def _search(
         made = found.made + 1
         return _Found(x, made), ~going | (made >= max_changes)
 
-    begin = expand(from_here[1].T, from_here[2].T, layout) if from_here else row
+    begin = begun(actions, row, layout, *from_here[1:])
     start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
     found = through_lanes(step, known, start, count, lanes)
 
@@ -187,24 +202,32 @@ def _best_edit(x: Array, known: _Known, task: _Task, min_gain: Array) -> tuple[A
     Returns:
         The rows, and which of them have to go on.
     """
-    edits = task.edits
+    edits, actions = task.edits, task.space.constraints.actions
     feature, columns = jnp.asarray(edits.feature), x.T
     owned = owned_columns(task.space.layout)
     parts = all_feature_layers(task.first, columns, task.space.layout)
     first = jnp.sum(parts, axis=0) + jnp.asarray(task.first_bias)[:, None]
+    if task.steered is not None:
+        parts = all_feature_layers(task.steered, columns, task.space.layout)
     here = _shares(_logits(task.panel, first), known.target, task.panel)
     told = ask_about_edits(
         partial(_logits, task.panel), first, parts, jnp.asarray(task.added), feature
     )
     shares = _shares(jnp.moveaxis(told, 0, 2), known.target, task.panel)
     gains = _consent(shares) - _consent(here)
-    prices = (owned @ jnp.abs(columns - known.row.T))[feature]
+    rates_now = None if known.rates is None else known.rates.T
+    prices = spent(columns, known.row.T, rates_now, owned)[feature]
     rates = gains / (jnp.maximum(known.cost.T - prices, 0.0) + EDIT_PRICE)
     usable = known.allowed.T & (rates > min_gain) & (gains > _LEAST_GAIN)
+    if actions is not None:
+        usable = usable & lawful_edits(edits, columns, known.row.T, actions, owned)
     rates = jnp.where(usable, rates, -jnp.inf)
     best = jnp.argmax(rates, axis=0)
     moves = jnp.any(here < 1.0, axis=0) & jnp.isfinite(jnp.max(rates, axis=0))
-    x = jnp.where(moves[:, None], edited(columns, best, edits, owned).T, x)
+    made = edited(columns, best, edits, owned)
+    if actions is not None:
+        made = actions.moved(made, known.row.T)
+    x = jnp.where(moves[:, None], made.T, x)
     # What the panel says of the row as it is now is known already.
     now = jnp.take_along_axis(shares, best[None, None], axis=1)[:, 0]
     return x, moves & jnp.any(now < 1.0, axis=0)
@@ -226,9 +249,10 @@ def _take_back(
     shares = jnp.concatenate([stay[None], back[None], (retreats.places - far) / way_back])
     now, then = Columns.of(x.T, task.space.layout), Columns.of(row.T, task.space.layout)
     first = first_layers(task.first, task.first_bias, x.T, task.space.layout)
+    layers = task.first if task.steered is None else task.steered
     way = (
-        feature_layers(task.first, then.of_feature(feature))
-        - feature_layers(task.first, now.of_feature(feature))
+        feature_layers(layers, then.of_feature(feature))
+        - feature_layers(layers, now.of_feature(feature))
     )[0]
     told = ask_along(partial(_logits, task.panel), first, way, shares)
     cost = jnp.sum(own * jnp.abs(row - x), axis=1)
@@ -247,12 +271,14 @@ def _take_back(
 
     returned = jnp.where(own > 0, row, x)
     whole = holds(back, jnp.ones(n, jnp.int32))[:, None]
+    actions = task.space.constraints.actions
     if not cut:
         return jnp.where(whole, returned, x)
     # Staying and the whole way back come before the places.
     value = retreats.settle(far, lambda value, place: holds((value - far) / way_back, place + 2))
     is_value = (jnp.arange(x.shape[1]) == number[:, None]) & (feature < cut)[:, None]
-    return jnp.where(whole, returned, jnp.where(is_value, value[:, None], x))
+    taken = jnp.where(whole, returned, jnp.where(is_value, value[:, None], x))
+    return taken if actions is None else settled_changes(taken, x, row, actions)
 
 
 def _retreats(here: Array, far: Array, number: Array, is_number: Array, task: _Task) -> Retreats:

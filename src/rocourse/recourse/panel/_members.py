@@ -1,7 +1,7 @@
 """A panel of retrained models: what recourses have to convince beside the model itself."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rocourse.models import (
 )
 from rocourse.networks import Predictor
 from rocourse.recourse.panel._edits import Panel
-from rocourse.recourse.search import Edit, Edits, category_edits, made_edits
+from rocourse.recourse.search import FINE_QUANTILES, Edit, Edits, category_edits, made_edits
 from rocourse.schema import Layout, Rows, one_hot
 
 # A member that finds less than this share of a class is no judge of it: it calls (nearly) all rows
@@ -124,7 +124,13 @@ def network_of(predictor: Predictor) -> Layers:
 
 
 def make_edits(
-    rows: Rows, layout: Layout, steps: np.ndarray, firsts: np.ndarray, *, min_category_share: float
+    rows: Rows,
+    layout: Layout,
+    steps: np.ndarray,
+    firsts: np.ndarray,
+    *,
+    min_category_share: float,
+    limited: Collection[int] = (),
 ) -> Edits:
     """The values that training rows have: quantiles of numbers, categories that are not too rare.
 
@@ -136,12 +142,14 @@ def make_edits(
         firsts: The least whole number of each, in encoded units.
         min_category_share: The least share of the rows that a category must have; half of it must
             lie on either side of a number.
+        limited: The numbers that people can change only so far.
     """
     tail = max(_QUANTILES[0], 0.5 * min_category_share)
     low, high = np.quantile(rows.continuous, (tail, 1.0 - tail), axis=0)
     edits: list[Edit] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
-        values = np.quantile(rows.continuous[:, i], np.clip(_QUANTILES, tail, 1.0 - tail))
+        quantiles = FINE_QUANTILES if i in limited else _QUANTILES
+        values = np.quantile(rows.continuous[:, i], np.clip(quantiles, tail, 1.0 - tail))
         if step > 0.0:
             # The whole numbers within the percentiles, not next to them.
             places = (np.array([low[i], high[i]]) - first) / step

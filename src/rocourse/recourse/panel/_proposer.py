@@ -8,6 +8,7 @@ import numpy as np
 from rocourse.errors import ConfigError
 from rocourse.models import Shift, TrainingRows
 from rocourse.options import Span, either, instance, many, number, option, share, whole
+from rocourse.recourse._eager import search_twice
 from rocourse.recourse._proposer import Context, Fitting, Proposer, State
 from rocourse.recourse.panel._edits import Panel, panel_recourses
 from rocourse.recourse.panel._members import (
@@ -18,7 +19,7 @@ from rocourse.recourse.panel._members import (
     own_committee,
     train_members,
 )
-from rocourse.recourse.search import Edits
+from rocourse.recourse.search import Edits, FromHere, Space
 from rocourse.schema import Rows
 
 
@@ -84,6 +85,7 @@ class PanelProposer(Proposer, kind="panel"):
             np.asarray(space.step),
             np.asarray(space.first),
             min_category_share=self.min_category_share,
+            limited=[i for i, one in enumerate(data.schema.continuous) if one.change is not None],
         )
         return _named(panel, edits)
 
@@ -110,19 +112,25 @@ class PanelProposer(Proposer, kind="panel"):
         context: Context,
         rows: Rows,
         target: np.ndarray,
-        from_here: tuple[np.ndarray, Rows] | None = None,
+        from_here: FromHere | None = None,
     ) -> Rows:
         panel, edits = _unnamed(state)
-        return panel_recourses(
-            panel,
-            edits,
-            rows,
-            target,
-            context.space,
-            max_changes=self.max_changes,
-            min_gain=self.min_gain,
-            from_here=from_here,
-        )
+
+        def search(
+            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
+        ) -> Rows:
+            return panel_recourses(
+                panel,
+                edits,
+                rows,
+                target,
+                space,
+                max_changes=self.max_changes,
+                min_gain=self.min_gain,
+                from_here=from_here,
+            )
+
+        return search_twice(search, context, rows, target, from_here)
 
     def _quantiles(self, n_classes: int) -> list[float]:
         told = self.margin_quantile

@@ -16,11 +16,17 @@ EDIT_PRICE = 0.3
 """Added to the price of an edit: without it the many nearly free edits of numbers would come first
 and use up the steps."""
 
+FINE_QUANTILES = tuple(np.linspace(0.01, 0.99, 50).tolist())
+"""Of numbers that people can change only so far: there must be values that they reach."""
+
 # Categories of fewer rows are not asked for: what a model has learned of them is chance.
 _LEAST_ROWS = 5
 
 Edit = tuple[int, int, float]
 """Feature, column and value."""
+
+FromHere = tuple[np.ndarray, Rows]
+"""What is closed to each row, bool `[n, width]`, and where its search begins."""
 
 
 class Edits(NamedTuple):

@@ -19,6 +19,8 @@ from rocourse.schema.constraints import ConstraintLayer, Limits, expand, harden
 # Above this many whole numbers in a feature's range, rounding to one is no change to speak of, and
 # float32 could not count them.
 _MOST_WHOLE_NUMBERS = 1e6
+# Encoded values are float32: a number on the grid need not be there to the last digit.
+_PLACES = 1e-3
 
 
 def project(x: Array, limits: Limits, layout: Layout) -> Array:
@@ -57,9 +59,11 @@ class Space(eqx.Module):
     def __init__(self, schema: Schema, constraints: ConstraintLayer | None = None) -> None:
         steps, firsts = [], []
         for feature in schema.continuous:
-            whole = feature.integer and feature.span <= _MOST_WHOLE_NUMBERS
-            steps.append(1.0 / feature.span if whole else 0.0)
-            firsts.append((math.ceil(feature.low) - feature.low) / feature.span)
+            step = 1.0 if feature.change is None else feature.change.step or 1.0
+            counted = feature.integer or (feature.change is not None and feature.change.step)
+            whole = counted and feature.span / step <= _MOST_WHOLE_NUMBERS
+            steps.append(step / feature.span if whole else 0.0)
+            firsts.append((math.ceil(feature.low / step) * step - feature.low) / feature.span)
         self.constraints = constraints or ConstraintLayer.from_schema(schema)
         self.step = jnp.asarray(np.array(steps, np.float32))
         self.first = jnp.asarray(np.array(firsts, np.float32))
@@ -87,7 +91,18 @@ class Space(eqx.Module):
         whole = self.first + step * jnp.round((values - self.first) / step)
         values = jnp.where(self.step > 0.0, jnp.clip(whole, limits.low, limits.high), values)
         values = jnp.where(jnp.abs(values - here) < NEGLIGIBLE_CHANGE, here, values)
-        return expand(values, harden(x[cut:], self.layout), self.layout)
+        if self.constraints.actions is None:
+            return expand(values, harden(x[cut:], self.layout), self.layout)
+        # The limit of a row need not be on the grid: the last place before it is.
+        last = self.first + step * jnp.where(
+            values > here,
+            jnp.floor((values - self.first) / step + _PLACES),
+            jnp.ceil((values - self.first) / step - _PLACES),
+        )
+        values = jnp.where((self.step > 0.0) & (values != here), last, values)
+        values = jnp.where(jnp.abs(values - here) < NEGLIGIBLE_CHANGE, here, values)
+        settled = expand(values, harden(x[cut:], self.layout), self.layout)
+        return self.constraints.actions.moved(settled, row)
 
 
 def group_members(layout: Layout) -> np.ndarray:

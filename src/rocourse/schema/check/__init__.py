@@ -1,0 +1,11 @@
+"""A look at a table before a model is trained on it: what is odd, and the option that settles it.
+
+One module a kind of finding; `check_table` gathers them. pandas and a small tree of scikit-learn
+are all that it takes.
+"""
+
+from rocourse.schema.check._check import check_table
+from rocourse.schema.check._record import SEVERITIES, Finding, Severity, TableCheck, option
+from rocourse.schema.check._settled import settled
+
+__all__ = ["SEVERITIES", "Finding", "Severity", "TableCheck", "check_table", "option", "settled"]

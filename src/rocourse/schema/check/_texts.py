@@ -1,0 +1,82 @@
+"""Texts: sentences, too many categories, and numbers that are written as text."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rocourse._wording import counted, show
+from rocourse.schema.check._columns import TableColumns
+from rocourse.schema.check._record import Finding, Severity, option
+
+# Categories: so many are worth a word, and so many too many to learn from.
+_MANY, _TOO_MANY = 60, 200
+_FEW_ROWS_EACH = 5
+_SHOWN = 4
+
+
+def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
+    """Columns of numbers with a few bad cells, and numbers that are text throughout."""
+    for column in table.features:
+        found = column.traits.numbers
+        if not found.mostly:
+            continue
+        cure = f"or leave the column out with {option('drop', [column.name])}"
+        if found.odd:
+            mask = np.isin(column.codes, found.odd)
+            rows, cells = column.labels(mask), column.values[mask].tolist()
+            told = ", ".join(
+                f"{show(cell)} in row {row}"
+                for cell, row in zip(cells[:_SHOWN], rows[:_SHOWN], strict=True)
+            )
+            more = f" and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else ""
+            yield Finding(
+                kind="bad cells",
+                columns=(column.name,),
+                severity="error",
+                sentence=f"{column.name!r} holds numbers but for {counted(len(cells), 'cell')} "
+                f"({told}{more}); correct or empty {'it' if len(cells) == 1 else 'them'}, {cure}.",
+                option=option("drop", [column.name]),
+                rows=rows,
+                counts={column.name: len(cells)},
+            )
+        else:
+            severity: Severity = "error" if len(column.distinct) > _MANY else "warning"
+            yield Finding(
+                kind="number as text",
+                columns=(column.name,),
+                severity=severity,
+                sentence=f"{column.name!r} holds numbers that are written as text (first "
+                f"{show(column.distinct[0])}), so that each is a category; write plain numbers, "
+                f"{cure}.",
+                option=option("drop", [column.name]),
+            )
+
+
+def texts(table: TableColumns) -> Iterator[Finding]:
+    """Free text, and columns of too many categories."""
+    for column in table.features:
+        if column.nature != "text":
+            continue
+        different, drop = len(column.distinct), option("drop", [column.name])
+        if column.traits.prose:
+            yield Finding(
+                kind="free text",
+                columns=(column.name,),
+                severity="error",
+                sentence=f"{column.name!r} holds free text ({different:,} different ones, first "
+                f"{show(column.distinct[0])}), of which a model of categories learns nothing; "
+                f"leave it out with {drop}.",
+                option=drop,
+            )
+        elif different > _MANY and column.traits.categories and not column.traits.ids:
+            few = column.present < _FEW_ROWS_EACH * different
+            yield Finding(
+                kind="many categories",
+                columns=(column.name,),
+                severity="error" if different > _TOO_MANY or few else "warning",
+                sentence=f"{column.name!r} has {different:,} categories, "
+                f"{column.present / different:.1f} rows each, too many to learn from; group them "
+                f"in the table, leave the column out with {drop}, or insist with "
+                f"{option('categorical', [column.name])}.",
+                option=drop,
+            )
