@@ -77,7 +77,7 @@ function foundRecourse(model, before, recourse) {
     h(
       "p",
       {},
-      "With that, the probability rises from ",
+      "With that, the probability goes from ",
       `${percent(before.probability)} to `,
       h("strong", {}, percent(recourse.probability)),
       ".",
