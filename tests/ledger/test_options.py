@@ -92,6 +92,22 @@ def test_of_threads_redeeming_options_of_one_decision_one_succeeds(ledger, optio
     assert sorted(statuses(ledger, options)) == ["redeemed", "withdrawn", "withdrawn"]
 
 
+def test_options_are_found_by_an_index(ledger, options):
+    if not ledger.is_file:
+        pytest.skip("PostgreSQL chooses by statistics, which a small table does not show")
+    asked = []
+    sa.event.listen(
+        ledger._engine,
+        "before_cursor_execute",
+        lambda *given: asked.append(given[2:4]) if "decision = " in given[2] else None,
+    )
+    ledger.record(options[0], "redeemed", model="m2")
+    [(statement, parameters)] = asked
+    with ledger._engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    assert "ledger_promises_by_decision" in str(plan)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

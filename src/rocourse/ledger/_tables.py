@@ -93,7 +93,14 @@ promises = sa.Table(
     sa.Index("ledger_promises_by_status", "status", "id", "expires_at"),
     sa.Index("ledger_promises_by_model", "model", "status", "id"),
     sa.Index("ledger_promises_by_subject", "subject", "id"),
-    sa.Index("ledger_promises_by_decision", "decision", "id"),
+    # Most promises stand alone, and need not pay for it.
+    sa.Index(
+        "ledger_promises_by_decision",
+        "decision",
+        "id",
+        sqlite_where=sa.text("decision IS NOT NULL"),
+        postgresql_where=sa.text("decision IS NOT NULL"),
+    ),
 )
 
 events = sa.Table(

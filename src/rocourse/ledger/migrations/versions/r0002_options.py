@@ -22,7 +22,14 @@ _PROMISED = (
 def upgrade() -> None:
     op.add_column("ledger_promises", sa.Column("decision", _ID))
     op.add_column("ledger_promises", sa.Column("wishes", _DOCUMENT))
-    op.create_index("ledger_promises_by_decision", "ledger_promises", ["decision", "id"])
+    several = sa.text("decision IS NOT NULL")
+    op.create_index(
+        "ledger_promises_by_decision",
+        "ledger_promises",
+        ["decision", "id"],
+        sqlite_where=several,
+        postgresql_where=several,
+    )
     # The guards name the columns that they guard.
     if op.get_context().dialect.name == "postgresql":
         op.execute("DROP TRIGGER ledger_promises_are_kept ON ledger_promises")
