@@ -112,7 +112,7 @@ def changes(before: Rows, after: Rows) -> np.ndarray:
 def cost_ratio(option: Recourse, first: Recourse) -> float | None:
     """The mean cost of an option, as a multiple of the first one's of the same row."""
     both = option.advised & first.advised
-    return float((option.proximity[both] / first.proximity[both]).mean()) if both.any() else None
+    return float((option.cost[both] / first.cost[both]).mean()) if both.any() else None
 
 
 def seconds(work: Callable[[], Any], rounds: int) -> float:

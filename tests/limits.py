@@ -1,9 +1,11 @@
 """Random limits of change, and an oracle that reads them off a schema's JSON.
 
+Some features have gaps, which are read as their fills or are a category of their own.
 The oracle is plain Python over raw values, written apart from the library, so that it can disagree.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -63,12 +65,22 @@ def _number(random, name):
             **cost,
         )
     bounds = (maybe(low + 0.1 * span), maybe(high - 0.05 * span))
-    return Continuous(name, low, high, integer, bounds=bounds, change=change, **_rule(random))
+    feature = Continuous(name, low, high, integer, bounds=bounds, change=change, **_rule(random))
+    if random.random() < 0.7:
+        return feature
+    fill = min(_present(random, feature), feature.limits[1])
+    return replace(feature, missing="impute", fill=fill)
 
 
 def _group(random, name, size):
     categories = random.choice([tuple("abcdef"[:size]), tuple(range(size)), (0.5, 1.5, 2.0, 7.0)])
     categories = categories[:size] if len(categories) >= size else tuple(range(size))
+    gaps = random.choice([{}, {}, {"missing": "category"}, {"missing": "impute"}])
+    if gaps == {"missing": "category"}:
+        # One category less, so that there are as many codes.
+        categories, size = categories[:-1], size - 1
+    elif gaps:
+        gaps = {**gaps, "fill": random.choice(categories)}
 
     def some():
         return {
@@ -89,7 +101,7 @@ def _group(random, name, size):
             weight=random.choice([1.0, 0.3, 2.0]),
             months=random.choice([None, 6]),
         )
-    return Categorical(name, categories, moves=moves, **_rule(random))
+    return Categorical(name, categories, moves=moves, **gaps, **_rule(random))
 
 
 def _rule(random):
@@ -119,7 +131,7 @@ def _together(random, schema):
 
 
 def random_rows(random, schema, count):
-    """Rows that the schema accepts, some of them beyond the range of numbers."""
+    """Rows that the schema accepts, some of them with gaps or beyond the range of numbers."""
     return pd.DataFrame(
         {
             feature.name: [_value(random, feature) for _ in range(count)]
@@ -129,6 +141,12 @@ def random_rows(random, schema, count):
 
 
 def _value(random, feature):
+    if feature.missing != "error" and random.random() < 0.3:
+        return None
+    return _present(random, feature)
+
+
+def _present(random, feature):
     if isinstance(feature, Categorical):
         return random.choice(feature.categories)
     least, most = feature.bounds
@@ -150,6 +168,20 @@ def under(model, schema):
     )
 
 
+def _read(written, row):
+    """A row with its fills in the place of gaps, None where a gap is a category of its own."""
+    read = {}
+    for feature in written["features"]:
+        value = row[feature["name"]]
+        if value is None or value != value:
+            value = feature.get("fill")
+        elif feature["kind"] == "categorical":
+            # A column with gaps has whole numbers as decimals.
+            value = feature["categories"][feature["categories"].index(value)]
+        read[feature["name"]] = value
+    return read
+
+
 def broken_limits(written, before, after):
     """Every rule of a written schema that a change from one row to another breaks.
 
@@ -158,6 +190,7 @@ def broken_limits(written, before, after):
         before: The row, by feature.
         after: What is asked of it.
     """
+    before, after = _read(written, before), _read(written, after)
     features = {feature["name"]: feature for feature in written["features"]}
     rules = written.get("together", [])
     followers = {rule["follows"] for rule in rules if "follows" in rule}
@@ -228,6 +261,12 @@ def _broken_group(feature, old, new, *, acts):
     place = feature["categories"].index
     if feature["immutable"]:
         yield "immutable"
+    if old is None or new is None:
+        if new is None:
+            yield "asks for a gap"
+        elif feature["direction"] is not None:
+            yield "leaves a gap in a direction that nobody knows"
+        return
     rise = place(new) - place(old)
     if feature["direction"] == "up" and rise < 0 or feature["direction"] == "down" and rise > 0:
         yield "direction"
@@ -241,6 +280,7 @@ def _broken_group(feature, old, new, *, acts):
 
 def stated_cost(written, before, after):
     """What a change costs by a written schema."""
+    before, after = _read(written, before), _read(written, after)
     followers = {rule["follows"] for rule in written.get("together", []) if "follows" in rule}
     total = 0.0
     for feature in written["features"]:
@@ -262,6 +302,7 @@ def stated_cost(written, before, after):
 
 def stated_months(written, before, after):
     """How long a change takes by a written schema."""
+    before, after = _read(written, before), _read(written, after)
     followers = {rule["follows"] for rule in written.get("together", []) if "follows" in rule}
     longest = 0.0
     for feature in written["features"]:

@@ -113,12 +113,6 @@ def test_missing_target(folder):
     assert snapshot(folder) == before
 
 
-def test_unknown_column(folder, model, applicants):
-    frame = applicants.assign(shoe_size=42)
-    check_prediction(folder, model, frame, "Column 'shoe_size'", "drop")
-    assert "--drop shoe_size" in refused("predict", "model", "bad.csv")
-
-
 def test_unseen_category(folder, model, applicants):
     frame = applicants.assign(job=["astronaut", *applicants["job"][1:]])
     check_prediction(
@@ -126,18 +120,21 @@ def test_unseen_category(folder, model, applicants):
     )
 
 
-def test_missing_values(folder, model, applicants):
-    frame = applicants.assign(income=[np.nan, *applicants["income"][1:]])
-    words = ["Column 'income'", "missing values", "NaN", "row 0", "fill or drop"]
-    check_prediction(folder, model, frame, *words)
-    check_training(folder, frame, DataError, *words)
-
-
-def test_missing_category(folder, model, applicants):
-    frame = applicants.assign(job=[None, *applicants["job"][1:]])
-    words = ["Column 'job'", "missing values", "row 0"]
-    check_prediction(folder, model, frame, *words)
-    check_training(folder, frame, DataError, *words)
+def test_missing_values_where_they_are_refused(folder, applicants):
+    schema = Schema.infer(applicants, target=TARGET, favourable="granted", missing="error")
+    schema.save(folder / "strict.json", force=True)
+    for name, gap, words in (
+        ("income", np.nan, ["Column 'income'", "missing values", "NaN", "row 0", "fill or drop"]),
+        ("job", None, ["Column 'job'", "missing values", "row 0"]),
+    ):
+        frame = applicants.assign(**{name: [gap, *applicants[name][1:]]})
+        with pytest.raises(DataError) as caught:
+            RoCourseNet(schema=schema).fit(frame.drop(columns=TARGET), frame[TARGET])
+        frame.to_csv(folder / "bad.csv", index=False)
+        args = ("bad.csv", "--target", TARGET, "--schema", "strict.json", "--out", "new")
+        for sentence in (str(caught.value), refused("train", *args)):
+            for word in words:
+                assert word in sentence
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_BYTES = 1_000_000
-MOST_FILES = 700
+MOST_FILES = 800
 
 
 @pytest.fixture(scope="module")

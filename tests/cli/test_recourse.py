@@ -39,7 +39,7 @@ def test_advice_is_written(files, rows, expected, tmp_path, source, out):
     result = succeed("recourse", files / "model", files / source, "--out", tmp_path / out)
     read = pd.read_csv if out.endswith("csv") else pd.read_parquet
     table = read(tmp_path / out)
-    assert list(table.columns) == [*RECORD, *rows.columns, "changes"]
+    assert list(table.columns) == [*RECORD, *rows.columns, "changes", "imputed"]
     pd.testing.assert_frame_equal(table[list(rows.columns)], expected.frame())
     assert table["status"].tolist() == expected.status.tolist()
     assert {"found", "not_needed"} <= set(table["status"])

@@ -3,11 +3,16 @@
 from random import Random
 
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 from tests.limits import broken_limits, random_rows, random_schema, stated_cost, under
+from tests.loans import make_schema, small
 from tests.wishes import broken_wishes, random_wishes
 
 from rocourse.estimators import METHODS
-from rocourse.schema import Change, features_changed
+from rocourse.schema import Change, Linear, Wishes, features_changed
 
 SCHEMAS, ROWS, WISHED = 12, 20, 6
 
@@ -105,3 +110,36 @@ def test_of_many_changes_those_are_left_that_convince_the_model(method, fitted, 
         found[count] = recourse.advised.mean()
     assert found[1] <= found[2] <= found[5]
     assert found[2] > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:Values outside the range")
+def test_a_jury_for_a_given_model_keeps_limits_wishes_and_apart_options(loans):
+    columns = make_column_transformer((OneHotEncoder(), ["job", "region"]), remainder="passthrough")
+    pipeline = make_pipeline(columns, DecisionTreeClassifier(max_depth=6, random_state=0))
+    features = loans.drop(columns="grade")
+    judge = pipeline.fit(features, loans["grade"])
+    cls = METHODS["rocourse"]
+    model = cls(model=judge, schema=make_schema(loans), random_state=0, **small(cls))
+    model.fit(features, loans["grade"])
+    frame = features.head(20)
+    wished = Wishes(lock=("debt",), ranges={"income": (20, None)})
+    schema = model.schema_.constrain(
+        max_features=2,
+        change={"income": Change(max_increase_share=0.6, step=5), "age": Change(max_increase=3)},
+        together=[Linear({"income": 1.0, "age": 1.0}, at_most=130)],
+    )
+    asked = under(model, schema)
+    found = 0
+    for wishes in (None, wished):
+        recourse = asked.table(frame, 1, out_of_range="clip", wishes=wishes, options=3)
+        for option in recourse.options:
+            advised = option.frame()
+            honoured = judge.predict(advised) == 1
+            assert honoured[option.advised].all()
+            rows = zip(frame.to_dict("records"), advised.to_dict("records"), strict=True)
+            for place, (before, after) in enumerate(rows):
+                assert broken_limits(schema.to_dict(), before, after) == []
+                if wishes is not None and option.advised[place]:
+                    assert broken_wishes(wishes, before, after) == []
+            found += option.advised.sum()
+    assert found > 10

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import encode_quietly, frames, schemas
+from tests.strategies import as_read, encode_quietly, frames, schemas
 
 from rocourse.errors import ConfigError, DataError, SchemaError
 from rocourse.schema import Categorical, ClippedWarning, Continuous, Rows, Schema, Target
@@ -103,16 +103,6 @@ BAD_ROWS = {
         "Column 'Age' is in the schema but missing from the rows; add it, or rename 'age' if",
     ),
     "several missing columns": (without("Age", "Rate"), "from the rows (2 of 5 features are)"),
-    "unknown column": (
-        table(Shoe=[40, 41, 42]),
-        "Column 'Shoe' is not in the schema, which has the columns 'Housing', 'Age', 'Grade', 'R",
-    ),
-    "unknown column, similar to a feature": (
-        table(Rates=[1, 2, 3]),
-        "Column 'Rates' is not in the schema (did you mean 'Rate'?)",
-    ),
-    "unknown column without a text name": (table(**{"7": 1}).rename(columns={"7": 7}), "Column 7 "),
-    "target among the rows": (table(Paid=1), "Column 'Paid' is the target and no feature"),
     "duplicated column": (
         pd.concat([table(), table()[["Age"]]], axis=1),
         "Column names must be unique, but got 'Age' more than once",
@@ -281,18 +271,22 @@ def test_encoding_does_not_modify_the_rows():
 
 @given(st.data())
 def test_decoding_restores_the_rows(data):
-    schema = data.draw(schemas())
+    schema = data.draw(schemas(messy=True))
     df = data.draw(frames(schema))
     rows = schema.encode(df, out_of_range="error")
     assert ((rows.continuous >= 0) & (rows.continuous <= 1)).all()
     decoded = schema.decode(rows)
     assert list(decoded.columns) == list(schema.names)
     for feature in schema.features:
-        before, after = df[feature.name].tolist(), decoded[feature.name].tolist()
+        before, after = (
+            [as_read(feature, value) for value in rows[feature.name]] for rows in (df, decoded)
+        )
         if isinstance(feature, Continuous):
             span = feature.high - feature.low
             # Codes are float32: whole numbers are exact as long as it can tell them apart.
             tolerance = 0 if feature.integer and span < 2**23 else span * 2.0**-23
+            # Times are told to the second.
+            tolerance += 1 / 86_400 if feature.date else 0
             assert max(abs(a - b) for a, b in zip(before, after, strict=True)) <= tolerance
         else:
             assert before == after
@@ -307,7 +301,7 @@ def test_ends_of_the_range_decode_to_themselves(ends):
 
 @given(st.data())
 def test_decoded_rows_never_warn(data):
-    schema = data.draw(schemas())
+    schema = data.draw(schemas(messy=True))
     n = 5
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     rows = Rows(

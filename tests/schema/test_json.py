@@ -12,15 +12,41 @@ from rocourse.schema import Categorical, Continuous, Schema, Target
 SCHEMA = Schema(
     (
         Continuous(
-            "Duration", 4, 72, integer=True, direction="down", bounds=(0, 84.5), unit="months"
+            "Duration",
+            4,
+            72,
+            integer=True,
+            direction="down",
+            bounds=(0, 84.5),
+            unit="months",
+            missing="impute",
+            fill=24,
         ),
-        Categorical("Housing", ("own", "rent"), immutable=True, labels=("owner", "tenant")),
+        Continuous(
+            "Since",
+            "2015-01-31",
+            "2020-12-31",
+            integer=True,
+            bounds=("2010-01-01", None),
+            unit="days",
+            date=True,
+            missing="drop",
+        ),
+        Categorical(
+            "Housing",
+            ("own", "rent"),
+            immutable=True,
+            labels=("owner", "tenant"),
+            missing="category",
+        ),
     ),
     Target("Paid", (False, True), True),
+    ignored=("Notes",),
+    id="Number",
 )
 WRITTEN = {
     "format": "rocourse-schema",
-    "version": 1,
+    "version": 2,
     "features": [
         {
             "name": "Duration",
@@ -32,6 +58,21 @@ WRITTEN = {
             "direction": "down",
             "bounds": [0.0, 84.5],
             "unit": "months",
+            "missing": "impute",
+            "fill": 24,
+        },
+        {
+            "name": "Since",
+            "kind": "continuous",
+            "low": "2015-01-31",
+            "high": "2020-12-31",
+            "integer": True,
+            "immutable": False,
+            "direction": None,
+            "bounds": ["2010-01-01", None],
+            "unit": "days",
+            "date": True,
+            "missing": "drop",
         },
         {
             "name": "Housing",
@@ -40,9 +81,12 @@ WRITTEN = {
             "immutable": True,
             "direction": None,
             "labels": ["owner", "tenant"],
+            "missing": "category",
         },
     ],
     "target": {"name": "Paid", "classes": [False, True], "favourable": True},
+    "ignored": ["Notes"],
+    "id": "Number",
 }
 
 
@@ -51,13 +95,26 @@ def test_written_form_is_the_documented_one():
     assert Schema.from_dict(WRITTEN) == SCHEMA
 
 
-@given(schemas())
+@given(schemas(messy=True))
 def test_round_trip_is_exact(schema):
     again = Schema.from_json(schema.to_json())
     assert again == schema
     assert again.digest() == schema.digest()
     # Equality would let True pass for 1 and 1 for 1.0.
     assert repr(again) == repr(schema)
+
+
+def test_version_1_is_read_as_it_was_meant():
+    features = [
+        {"name": "x", "kind": "continuous", "low": 0, "high": 1, "unit": "m"},
+        {"name": "k", "kind": "categorical", "categories": ["a", "b"], "labels": None},
+    ]
+    old = {"format": "rocourse-schema", "version": 1, "features": features, "target": None}
+    assert Schema.from_dict(old) == Schema(
+        [Continuous("x", 0, 1, unit="m"), Categorical("k", ("a", "b"))]
+    )
+    # What says nothing new is written as before, and has the digest that it had.
+    assert Schema.from_dict(old).to_dict()["version"] == 1
 
 
 def test_defaults_may_be_left_out():
@@ -98,7 +155,7 @@ BAD_TEXTS = {
     "no version": (changed(version=None), "must have format version 1 or 2, but got None"),
     "unknown key": (
         changed(note="hi"),
-        "keys than 'features', 'format', 'max_features', 'target', 'together', 'version', but",
+        "keys than 'features', 'format', 'id', 'ignored', 'max_features', 'target', 'together', 'v",
     ),
     "no features": (
         json.dumps({"format": "rocourse-schema", "version": 1}),
@@ -109,9 +166,9 @@ BAD_TEXTS = {
     "features empty": (changed(features=[]), "at least one feature"),
     "unknown feature key": (
         with_feature(imutable=True),
-        "Feature 'x' must have no other keys than 'bounds', 'change', 'direction', 'high', "
-        "'immutable', 'integer', 'kind', 'low', 'name', 'unit', but got 'imutable' (did you mean "
-        "'immutable'?)",
+        "Feature 'x' must have no other keys than 'bounds', 'change', 'date', 'direction', 'fill', "
+        "'high', 'immutable', 'integer', 'kind', 'low', 'missing', 'name', 'unit', but got "
+        "'imutable' (did you mean 'immutable'?)",
     ),
     "key of the other kind": (with_feature(labels=["a"]), "but got 'labels'"),
     "missing key": (with_feature(low="left out"), "Feature 'x' must have the key 'low'"),
@@ -127,9 +184,21 @@ BAD_TEXTS = {
     "number for a flag": (with_feature(integer=1), "integer must be True or False, but got 1"),
     "null for a flag": (with_feature(immutable=None), "immutable must be True or False, but got N"),
     "key given twice": (
-        changed().replace('"version": 1', '"version": 1, "version": 1'),
+        changed().replace('"version": 2', '"version": 2, "version": 2'),
         "Keys of a schema must be unique, but got 'version' twice",
     ),
+    "ignored no list": (changed(ignored="Notes"), "ignored must be a list of column names"),
+    "ignored feature": (changed(ignored=["Since"]), "neither feature nor target, but 'Since' is"),
+    "id no text": (changed(id=7), "must be named by text, but got 7"),
+    "text that is no date": (with_feature(date=True, low="soon"), "low must be a number, but got"),
+    "fill that is no category": (
+        changed(
+            features=[{"name": "k", "kind": "categorical", "categories": ["a", "b"], "fill": "c"}]
+        ),
+        "fill must be one of the categories 'a', 'b', but got 'c'",
+    ),
+    "unknown word for gaps": (with_feature(missing="guess"), "missing must be one of 'error', 'i"),
+    "category of numbers": (with_feature(missing="category"), "missing must be 'error', 'impute' "),
     "target no object": (
         changed(target="Paid"),
         "target must be a JSON object or null, but got 'P",

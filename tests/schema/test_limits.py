@@ -1,5 +1,6 @@
 """Limits of change: whatever is proposed, what leaves `settle` keeps them all."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -352,3 +353,38 @@ def test_limits_in_words():
     assert together_in_words(Follows("age", "years")) == "age follows years"
     rule = Linear({"debt": 1, "income": -0.4}, at_most=0, at_least=-9)
     assert together_in_words(rule) == "-9 ≤ debt − 0.4 × income ≤ 0"
+
+
+def test_a_gap_that_is_a_category_may_be_left_whatever_follows_others():
+    moves = Moves(allowed={"rent": ["own"]}, forbidden={"own": ["rent"]}, cost={"own": {"rent": 9}})
+    housing = Categorical("housing", ("own", "rent"), moves=moves, missing="category")
+    frame = pd.DataFrame({"housing": [None, None, "own", "rent", "rent"]})
+    proposed = Rows(np.zeros((5, 0), np.float32), np.array([[0], [1], [2], [2], [0]], np.int32))
+    recourse = settled_recourse(Schema([housing]), frame, proposed)
+    assert recourse.attempts.categories[:, 0].tolist() == [0, 1, 0, 1, 0]
+    np.testing.assert_allclose(recourse.cost, [2, 2, 0, 0, 2])
+    directed = Schema([Categorical("housing", ("own", "rent"), False, "down", moves=moves)])
+    directed = Schema([replace(directed["housing"], missing="category")])
+    held = settled_recourse(directed, frame, proposed)
+    assert held.attempts.categories[:2, 0].tolist() == [2, 2]
+    # A last look sees it too.
+    wrong = directed.actions.breaches(np.zeros((5, 0)), held.original_rows, proposed)
+    assert wrong.tolist() == [True, True, True, True, False]
+
+
+def test_the_largest_change_of_a_gap_is_measured_from_its_fill():
+    income = replace(INCOME, missing="impute", fill=20_000)
+    after, recourse = asked(Schema([income]), {"income": np.nan}, income=90_000.0)
+    assert after["income"] == 24_000
+    assert recourse.imputed == [("income",)]
+
+
+def test_dates_change_by_days_and_by_no_share():
+    since = Continuous(
+        "since", "2020-01-01", "2021-12-31", integer=True, date=True, change=Change(max_increase=30)
+    )
+    after, _ = asked(Schema([since]), {"since": "2020-05-01"}, since="2021-05-01")
+    assert after["since"] == "2020-05-31"
+    assert limits_in_words(since) == "change it, up by at most 30 days"
+    with pytest.raises(SchemaError, match="is a date, so its largest change must be days, but got"):
+        replace(since, change=Change(max_increase_share=0.1))

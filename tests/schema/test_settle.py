@@ -13,7 +13,7 @@ from rocourse.schema import NEGLIGIBLE_CHANGE, Categorical, Continuous, Recourse
 
 @st.composite
 def cases(draw):
-    schema = draw(schemas())
+    schema = draw(schemas(messy=True))
     df = draw(frames(schema, outside=True))
     return schema, df, encode_quietly(schema, df), draw(proposals(schema, len(df)))
 

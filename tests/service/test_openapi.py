@@ -223,13 +223,13 @@ def test_rows_are_described_by_their_features(description):
         name: entry.get("type", entry.get("enum")) for name, entry in row["properties"].items()
     }
     assert kinds == {
-        "income": "number",
-        "years employed": "integer",
-        "age": "integer",
-        "job": ["full", "none", "part"],
-        "children": [0, 1, 2],
-        "owner": [False, True],
-        "region": ["north", "south"],
+        "income": ["number", "null"],
+        "years employed": ["integer", "null"],
+        "age": ["integer", "null"],
+        "job": ["full", "none", "part", None],
+        "children": [0, 1, 2, None],
+        "owner": [False, True, None],
+        "region": ["north", "south", None],
     }
 
 

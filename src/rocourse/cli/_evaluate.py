@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rocourse.estimators import RecourseClassifier
     from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
+    from rocourse.schema import Target
 
 EXAMPLES = options.examples(
     "rocourse evaluate model/ test.csv",
@@ -112,15 +113,19 @@ def evaluate(
     for path, judge in judges.items():
         _check_judge(fitted, judge, path)
     frame = read_rows(data, schema=fitted.schema_, drop=drop)
-    column = target_of(fitted).name
-    frame, labels = _labels(frame, target, column)
+    frame, labels, notes = _labels(frame, target, target_of(fitted))
+    output.show(*notes)
     if reliability is not None and labels is None:
         raise DataError(
             "--reliability needs the classes of the rows, but they have none; name their column "
             "by --target."
         )
     rows = select_features(frame, fitted.schema_)
-    known = None if reference is None else _read_reference(fitted, reference, target or column)
+    known = (
+        None
+        if reference is None
+        else _read_reference(fitted, reference, target or target_of(fitted).name)
+    )
     scores = evaluate_model(fitted, rows, labels, judges=judges, reference=known)
     # A judge that says the same of every row honours all recourses, or none, whatever they are.
     constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
@@ -161,7 +166,7 @@ def _evaluate_rolling(
     from rocourse.console import rolling_lines, take_period, target_of
     from rocourse.errors import DataError
     from rocourse.experiments import evaluate_rolling
-    from rocourse.tables import read_rows, select_features, take_target
+    from rocourse.tables import read_rows, rows_with_class, select_features, take_target
 
     if period in fitted.schema_.names:
         raise DataError(
@@ -171,13 +176,15 @@ def _evaluate_rolling(
     frame, periods = take_period(read_rows(data, schema=fitted.schema_, drop=drop), period)
     assert periods is not None  # a period was named
     frame, labels = take_target(frame, target or target_of(fitted).name)
-    rows = select_features(frame, fitted.schema_)
+    known, notes = rows_with_class(labels, target_of(fitted))
+    output.show(*notes)
+    rows = select_features(frame, fitted.schema_)[known]
     with output.progress() as report:
         result = evaluate_rolling(
             fitted,
             rows,
-            labels.rename(target_of(fitted).name),
-            periods,
+            labels[known].rename(target_of(fitted).name),
+            periods[known],
             kept=kept,
             on_progress=lambda done, total, name: report("models", done, total, name),
         )
@@ -218,24 +225,26 @@ def _draw_reliability(
 
 
 def _labels(
-    frame: "pd.DataFrame", target: str | None, trained_on: str
-) -> tuple["pd.DataFrame", "pd.Series[Any] | None"]:
-    from rocourse.tables import take_target
+    frame: "pd.DataFrame", target: str | None, trained_on: "Target"
+) -> tuple["pd.DataFrame", "pd.Series[Any] | None", list[str]]:
+    from rocourse.tables import rows_with_class, take_target
 
-    if target is None and trained_on not in frame.columns:
-        return frame, None
-    return take_target(frame, target or trained_on)
+    if target is None and trained_on.name not in frame.columns:
+        return frame, None, []
+    frame, labels = take_target(frame, target or trained_on.name)
+    known, notes = rows_with_class(labels, trained_on)
+    return frame[known], labels[known], notes
 
 
 def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "Plausibility":
     """The training rows; columns that the model does not know are of no use and left out."""
     from rocourse.evaluation import Plausibility
-    from rocourse.tables import read_rows, take_target
+    from rocourse.tables import read_rows, rows_with_class, select_features, take_target
 
     schema = fitted.schema_
     frame, labels = take_target(read_rows(path, schema=schema, drop=None), target)
-    features = [name for name in frame.columns if name in schema.names]
-    return Plausibility.fit(schema, frame[features], labels)
+    known, _ = rows_with_class(labels, schema.target)
+    return Plausibility.fit(schema, select_features(frame, schema)[known], labels[known])
 
 
 def _check_judge(fitted: "RecourseClassifier", judge: "RecourseClassifier", path: str) -> None:

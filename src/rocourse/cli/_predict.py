@@ -18,6 +18,7 @@ def predict(
     model: options.Model,
     data: options.Data,
     out: options.TableFile = None,
+    id: options.Id = None,
     drop: options.Drop = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -39,12 +40,12 @@ def predict(
     if out is not None:
         check_table_path(out, force=force)
     fitted = load(model)
-    rows = open_rows(data, schema=fitted.schema_, drop=drop)
+    rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
     preview = Preview(_SHOWN_ROWS)
     with JsonRecords() as records:
         file = nullcontext() if out is None else new_table(out, force=force)
         with output.row_progress(rows.total) as report, file as write:
-            for table in answers(rows, partial(prediction_table, fitted), report):
+            for table in answers(rows, partial(prediction_table, fitted, id=rows.id), report):
                 preview.add(table)
                 if write is not None:
                     write(table)

@@ -19,6 +19,7 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
+    "rocourse recourse model/ applicants.csv --id number --out advice.csv",
     "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
     "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
 )
@@ -42,6 +43,7 @@ def recourse(
     flip: Annotated[
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
+    id: options.Id = None,
     several: Annotated[
         int,
         typer.Option(
@@ -131,6 +133,7 @@ def recourse(
         open_rows,
         recourse_table,
         split_names,
+        with_ids,
     )
 
     if loosen and not prove:
@@ -144,22 +147,23 @@ def recourse(
     wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
     wanted = _wanted(fitted, desired, flip, model)
     names = split_names(loosen, fitted.schema_.names)
+    rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
 
-    def ask(frame: "pd.DataFrame") -> "Recourse":
+    def ask(frame: "pd.DataFrame") -> tuple["Recourse", "pd.Series[Any] | None"]:
         found = fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
-        return fitted.prove(found, loosen=names or True) if prove else found
+        proved = fitted.prove(found, loosen=names or True) if prove else found
+        return proved, None if rows.id is None else frame[rows.id]
 
-    rows = open_rows(data, schema=fitted.schema_, drop=drop)
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:
         file = nullcontext() if out is None else new_table(out, force=force)
         with output.row_progress(rows.total) as report, file as write:
-            for found in answers(rows, ask, report):
-                summary.add(found)
+            for found, ids in answers(rows, ask, report):
+                summary.add(found, ids)
                 if write is not None:
-                    write(recourse_table(found, stable=rows.several))
+                    write(recourse_table(found, stable=rows.several, ids=ids))
                 if as_json:
-                    records.add(found.to_records())
+                    records.add(with_ids(found.to_records(), ids))
         if as_json:
             head = {"model": str(model), "data": str(data), "method": fitted.method}
             counts = summary.counts | ({} if not prove else {"proved_none": summary.proved or 0})

@@ -44,22 +44,24 @@ def infer(
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path, write_file
-    from rocourse.console import look_over
-    from rocourse.tables import read_rows
+    from rocourse.console import gap_lines, look_over
+    from rocourse.tables import names_to_drop, read_rows
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    rows = read_rows(data, schema=None, drop=drop)
-    look = look_over(data, rows, target, columns, fix=fix is not None)
+    rows = read_rows(data, schema=None, drop=None)
+    dropped = names_to_drop(rows.columns, drop, data)
+    look = look_over(data, rows.drop(columns=dropped), target, columns, fix=fix is not None)
     look.require_no_errors()
-    schema = look.columns.infer(rows.drop(columns=look.added), target)
+    schema = look.columns.infer(rows, target, [*dropped, *look.added])
     for line in look.lines():
         output.warn(line)
     if out is not None:
         write_file(out, schema.to_json().encode(), force=force)
     output.emit(schema.to_dict())
-    output.show(_table(schema), *([] if out is None else [f"Schema written to {out}"]))
+    written = [] if out is None else [f"Schema written to {out}"]
+    output.show(_table(schema), *gap_lines(schema, rows), *written)
 
 
 @app.command(epilog=options.examples("rocourse schema show schema.json"))
@@ -108,9 +110,15 @@ def _values(feature: "Feature") -> str:
         shown = [str(category) for category in feature.categories[:6]]
         more = len(feature.categories) - len(shown)
         return ", ".join(shown) + (f", … ({more} more)" if more else "")
-    kind = "whole number" if feature.integer else "number"
-    text = f"{kind} {feature.low:g} to {feature.high:g}"
+    kind = "date" if feature.date else "whole number" if feature.integer else "number"
+
+    def told(value: float | None) -> str:
+        if value is None:
+            return ""
+        return feature.word(value) if feature.date else f"{value:g}"
+
+    text = f"{kind} {told(feature.low)} to {told(feature.high)}"
     if feature.bounds != (None, None):
-        low, high = ("" if bound is None else f"{bound:g}" for bound in feature.bounds)
+        low, high = map(told, feature.bounds)
         text += f", bounds {low}:{high}"
     return text

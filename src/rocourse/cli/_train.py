@@ -21,6 +21,7 @@ EXAMPLES = options.examples(
     "rocourse train loans.parquet --target paid --schema schema.json --out m/",
     "rocourse train loans.csv --target paid --kept 0.9 --period year --out m/",
     "rocourse train loans.csv --target paid --approval-rate 0.6 --out m/",
+    "rocourse train loans.csv --target paid --id number --missing income=impute --out m/",
     "rocourse train loans.csv --target paid --method roar --set proposer.delta_max=0.05 --out m/",
     "rocourse train loans.csv --target paid --method rbr --explain model/ --out m/",
     "rocourse train loans.csv --target paid --set trainer.epochs=20 --out m/ --force",
@@ -128,7 +129,7 @@ def train(
     parameters |= {name: value for name, value in stated.items() if value is not None}
     if fix is not None and (schema is not None or explained is not None):
         raise typer.BadParameter("--fix must come without --schema and --explain.")
-    fitted_schema, X, y, groups, look = read_training_rows(
+    fitted_schema, X, y, groups, look, gaps = read_training_rows(
         data,
         target,
         schema,
@@ -145,6 +146,7 @@ def train(
     model.check_parameters()
     for line in [] if look is None else look.lines():
         output.warn(line)
+    output.show(*gaps)
     start = time.perf_counter()
     epochs = model.planned_epochs
     with output.progress() as report:
@@ -165,6 +167,7 @@ def train(
         "classes": list(target_of(model).classes),
         "favourable": target_of(model).favourable,
         "threshold": None if model.cut_off_ is None else model.cut_off_.threshold,
+        "missing": gaps,
         "seed": seed,
         "epochs": model.n_iter_,
         "best_epoch": model.best_epoch_,

@@ -105,7 +105,8 @@ def tune(
     fixed = read_parameters(
         config, assignments, known=estimator().get_params(), named=named_options
     )
-    fitted_schema, X, y, _, _ = read_training_rows(data, target, schema, drop, columns)
+    fitted_schema, X, y, _, _, gaps = read_training_rows(data, target, schema, drop, columns)
+    output.show(*gaps)
     with output.progress() as report:
         # Compilation comes before the first model, and takes longer than some of them.
         report("judge", 0, 1 + judges, "compiling")

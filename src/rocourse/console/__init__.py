@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rocourse.console._check_lines import check_lines
     from rocourse.console._classes import parse_class, target_of
     from rocourse.console._columns import ColumnOptions
+    from rocourse.console._gap_lines import gap_lines
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
@@ -44,6 +45,7 @@ __all__ = [
     "check_lines",
     "chosen_method",
     "find_method",
+    "gap_lines",
     "look_over",
     "needing_service",
     "options",
@@ -66,6 +68,7 @@ _HOMES = {
     "check_lines": "_check_lines",
     "chosen_method": "_method_names",
     "find_method": "_method_names",
+    "gap_lines": "_gap_lines",
     "look_over": "_table_look",
     "parse_class": "_classes",
     "read_parameters": "_parameters",

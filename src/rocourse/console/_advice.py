@@ -1,10 +1,11 @@
 """What the screen tells of advice: the first in words, and how much there is."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocourse.schema import Recourse
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.text import Text
 
 
@@ -27,12 +28,13 @@ class AdviceSummary:
         self._hints: list[str | Text] = []
         self.proved: int | None = None
 
-    def add(self, batch: Recourse) -> None:
-        """Takes in the next rows."""
+    def add(self, batch: Recourse, ids: "pd.Series[Any] | None" = None) -> None:
+        """Takes in the next rows, and what tells them apart, if not their place."""
         left = self._shown - self.counts["found"]
         found = (batch.status == "found").nonzero()[0]
         if left > 0 and len(found):
-            self._words += _in_words(batch[found[:left]])
+            names = _names(batch, ids)
+            self._words += _in_words(batch[found[:left]], [names[k] for k in found[:left]])
         for status in self.counts:
             self.counts[status] += int((batch.status == status).sum())
         if batch.proofs is not None:
@@ -76,12 +78,20 @@ def _hints(batch: Recourse) -> list["str | Text"]:
     ]
 
 
-def _in_words(found: Recourse) -> list["str | Text"]:
+def _names(batch: Recourse, ids: "pd.Series[Any] | None") -> list[str]:
+    if ids is None:
+        return [f"row {label}" for label in batch.original.index]
+    return [f"{ids.name} {id}" for id in ids]
+
+
+def _in_words(found: Recourse, names: list[str]) -> list["str | Text"]:
     from rich.text import Text
 
     lines: list[str | Text] = []
     for k, changes in enumerate(found.descriptions()):
-        title = f"row {found.original.index[k]}: {found.predicted[k]} → {found.desired[k]}"
+        title = f"{names[k]}: {found.predicted[k]} → {found.desired[k]}"
         lines.append(Text.assemble((title, "bold"), f" (probability {found.probability[k]:.2f})"))
         lines += [f"  {change}" for change in changes]
+        if imputed := found.imputed[k]:
+            lines.append(f"  rests on {', '.join(imputed)}, which is missing and was filled in")
     return lines

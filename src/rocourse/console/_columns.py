@@ -1,7 +1,7 @@
 """From the schema options of the command line to a schema."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ import pandas as pd
 from rocourse.console._classes import parse_class
 from rocourse.console._limit_options import with_limits
 from rocourse.errors import ConfigError
-from rocourse.schema import Schema
+from rocourse.schema import MISSING, MissingWords, Schema
 from rocourse.tables import split_names
 
 Names = Iterable[str] | None
@@ -29,9 +29,11 @@ class ColumnOptions:
     max_change: Names = None
     step: Names = None
     max_features: int | None = None
+    missing: Names = None
+    id: str | None = None
 
-    def infer(self, frame: pd.DataFrame, target: str | None) -> Schema:
-        """A schema read off the rows."""
+    def infer(self, frame: pd.DataFrame, target: str | None, dropped: list[str]) -> Schema:
+        """A schema read off the rows, which remembers the columns to leave out."""
         columns = list(frame.columns)
         schema = Schema.infer(
             frame,
@@ -43,6 +45,9 @@ class ColumnOptions:
             decrease_only=split_names(self.decrease_only, columns),
             bounds=self._bounds(),
             favourable=self.favourable_class(frame, target),
+            missing=self._missing(columns, {target, self.id, *dropped}),
+            ignored=dropped,
+            id=self.id,
         )
         return with_limits(schema, self.max_change, self.step, self.max_features)
 
@@ -55,7 +60,11 @@ class ColumnOptions:
 
     def apply(self, schema: Schema) -> Schema:
         """A schema from a file, with the constraints added."""
-        for option, names in (("--categorical", self.categorical), ("--integer", self.integer)):
+        for option, names in (
+            ("--categorical", self.categorical),
+            ("--integer", self.integer),
+            ("--missing", self.missing),
+        ):
             if names:
                 raise ConfigError(
                     f"{option} must come without --schema, which says already what each column is, "
@@ -64,6 +73,8 @@ class ColumnOptions:
         favourable: Any = self.favourable
         if favourable is not None and schema.target is not None:
             favourable = parse_class(favourable, schema.target.classes, option="--favourable")
+        if self.id is not None:
+            schema = replace(schema, id=self.id)
         constrained = schema.constrain(
             immutable=split_names(self.immutable, schema.names),
             increase_only=split_names(self.increase_only, schema.names),
@@ -73,19 +84,49 @@ class ColumnOptions:
         )
         return with_limits(constrained, self.max_change, self.step, self.max_features)
 
-    def _bounds(self) -> dict[str, tuple[float | None, float | None]]:
+    def _missing(self, columns: list[str], no_features: set[str | None]) -> MissingWords:
+        """A word for the table, or by column."""
+        pairs = [text.rpartition("=") for text in self.missing or ()]
+        by_column: dict[str, Any] = {name: word for name, sign, word in pairs if sign}
+        for_all: list[Any] = [word for _, sign, word in pairs if not sign]
+        for word in (*by_column.values(), *for_all):
+            if word not in MISSING:
+                raise ConfigError(
+                    f"--missing must be WORD or COL=WORD with one of {', '.join(MISSING)}, but got "
+                    f"{word!r}; write, say, --missing drop or --missing income=impute."
+                )
+        if len(for_all) > 1:
+            raise ConfigError(
+                f"--missing must say one word for the table, but got {', '.join(for_all)}; name "
+                "columns in the others, as in income=impute."
+            )
+        if not by_column:
+            return for_all[0] if for_all else None
+        if not for_all or for_all == ["category"]:
+            # What is done without a word as well: numbers cannot be categories.
+            return by_column
+        others = [name for name in columns if name not in no_features]
+        return dict.fromkeys(others, for_all[0]) | by_column
+
+    def _bounds(self) -> dict[str, tuple[Any, Any]]:
         return dict(_parse_bounds(text) for text in self.bounds or ())
 
 
-def _parse_bounds(text: str) -> tuple[str, tuple[float | None, float | None]]:
+def _parse_bounds(text: str) -> tuple[str, tuple[Any, Any]]:
     name, _, limits = text.rpartition("=")
     low, colon, high = limits.partition(":")
     try:
         if not name or not colon:
             raise ValueError
-        return name, (float(low) if low else None, float(high) if high else None)
+        return name, (_parse_bound(low), _parse_bound(high))
     except ValueError:
         raise ConfigError(
-            f"--bounds must be COL=LOW:HIGH with numbers or nothing on either side, but got "
+            f"--bounds must be COL=LOW:HIGH with numbers, dates or nothing on either side, but got "
             f"{text!r}; write, say, age=18:99."
         ) from None
+
+
+def _parse_bound(text: str) -> float | str | None:
+    # A date is for the feature to read.
+    is_date = text.count("-") == 2 and text.replace("-", "").isdigit()
+    return text if is_date else float(text) if text else None

@@ -64,6 +64,19 @@ _OPTIONS = [
         "Hard limits of rows and advice; either side may be empty.",
     ),
     _option(
+        "missing",
+        list[str] | None,
+        "[COL=]WORD",
+        "What becomes of missing values: impute, category, drop or error, for the table or a "
+        "column. Without it, numbers are imputed and categories get one of their own.",
+    ),
+    _option(
+        "id",
+        str | None,
+        "COL",
+        "Column that tells rows apart: no feature, but the first column of later outputs.",
+    ),
+    _option(
         "favourable",
         str | None,
         "CLASS",

@@ -68,11 +68,13 @@ def look_over(
 
     Args:
         data: The file, for messages.
-        frame: Its rows, without columns that are left out.
+        frame: Its rows, without columns that are left out; the id is not looked at.
         target: Column that is predicted.
         columns: What was said about columns.
         fix: Whether to take what is safe.
     """
+    # A wrong name is for the schema to refuse, which needs it.
+    frame = frame.drop(columns=[] if columns.id is None else columns.id, errors="ignore")
     names = list(frame.columns)
     check = settled(
         Schema.check(frame, target, columns.favourable_class(frame, target)),
@@ -82,6 +84,7 @@ def look_over(
             for said in (columns.immutable, columns.increase_only, columns.decrease_only)
             for name in split_names(said, names)
         ],
+        handled=["missing"] if columns.missing else [],
     )
     added: list[str] = []
     fixed: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """Rows to train on, with their schema."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -7,10 +8,17 @@ import pandas as pd
 
 from rocourse._wording import listed, show
 from rocourse.console._columns import ColumnOptions
+from rocourse.console._gap_lines import gap_lines
 from rocourse.console._table_look import TableLook, look_over
 from rocourse.errors import DataError, SchemaError
 from rocourse.schema import Schema, Target
-from rocourse.tables import read_rows, select_features, take_target
+from rocourse.tables import (
+    names_to_drop,
+    read_rows,
+    rows_with_class,
+    select_training_features,
+    take_target,
+)
 
 
 class TrainingTable(NamedTuple):
@@ -22,6 +30,8 @@ class TrainingTable(NamedTuple):
     periods: "pd.Series[Any] | None"
     look: TableLook | None
     """What a look at the table found, where its schema was inferred."""
+    notes: list[str]
+    """What was done about missing values."""
 
 
 def read_training_rows(
@@ -43,11 +53,11 @@ def read_training_rows(
     if schema_file is not None:
         known = Schema.load(schema_file)
     if known is None:
-        frame, periods = take_period(read_rows(data, schema=None, drop=drop), period)
-        look = look_over(data, frame, target, columns, fix=fix)
+        frame, periods = take_period(read_rows(data, schema=None, drop=None), period)
+        dropped = names_to_drop(frame.columns, drop, data)
+        look = look_over(data, frame.drop(columns=dropped), target, columns, fix=fix)
         look.require_no_errors()
-        frame = frame.drop(columns=look.added)
-        schema = look.columns.infer(frame, target)
+        schema = look.columns.infer(frame, target, [*dropped, *look.added])
     else:
         schema = columns.apply(known)
         if schema.target is not None and schema.target.name != target:
@@ -55,11 +65,13 @@ def read_training_rows(
                 f"The target must be that of the schema, {schema.target.name!r}, but --target is "
                 f"{target!r}; change one of them."
             )
-        frame, periods = take_period(read_rows(data, schema=schema, drop=drop), period)
+        frame, periods = take_period(read_rows(data, schema=schema, drop=None), period)
+        dropped = names_to_drop(frame.columns, drop, data)
+        schema = replace(schema, ignored=tuple(dict.fromkeys((*schema.ignored, *dropped))))
     X, y = take_target(frame, target)
-    if schema.target is None and y.notna().all():
-        _require_clear(target, y)
-    return TrainingTable(schema, select_features(X, schema), y, periods, look)
+    if schema.target is None:
+        _require_clear(target, y.dropna())
+    return _usable(schema, select_training_features(X, schema), y, periods, look)
 
 
 def _require_clear(name: str, labels: "pd.Series[Any]") -> None:
@@ -70,6 +82,25 @@ def _require_clear(name: str, labels: "pd.Series[Any]") -> None:
             f"The schema must say which class of {name!r} people want, but it has no target, and "
             f"the rows have {listed(classes)}; infer it anew with --target and --favourable."
         )
+
+
+def _usable(
+    schema: Schema,
+    X: pd.DataFrame,
+    y: "pd.Series[Any]",
+    periods: "pd.Series[Any] | None",
+    look: TableLook | None,
+) -> TrainingTable:
+    """The rows that have a class, and no gaps where the schema will have none."""
+    if not set(schema.names) <= set(X.columns):
+        # The schema says which column is missing when it is asked to read them.
+        return TrainingTable(schema, X, y, periods, look, [])
+    kept, notes = rows_with_class(y, schema.target)
+    notes += gap_lines(schema, X[kept])
+    kept = kept & schema.usable(X)
+    if not kept.all():
+        X, y, periods = X[kept], y[kept], None if periods is None else periods[kept]
+    return TrainingTable(schema, X, y, periods, look, notes)
 
 
 def take_period(

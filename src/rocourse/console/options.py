@@ -42,6 +42,16 @@ Fix = Annotated[
     ),
 ]
 
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COL",
+        help="Column that tells rows apart, to come first in the output; by default the one that "
+        "the model was trained with, if it is there.",
+    ),
+]
+
 SCHEMA_PANEL = "Schema"
 SchemaFile = Annotated[
     Path | None,

@@ -33,12 +33,11 @@ from rocourse.estimators._parameters import (
     resolved,
     states_cut_off,
 )
-from rocourse.estimators._promising import Promising
 from rocourse.estimators._reading import (
-    known_groups,
     known_labels,
     new_labels,
     read_frame,
+    read_training_rows,
 )
 from rocourse.estimators._storage import Header, Tensors, from_state, to_state
 from rocourse.models import (
@@ -63,7 +62,7 @@ METHODS: dict[str, type["RecourseClassifier"]] = {}
 """The estimators by the names that the command line and stored models use."""
 
 
-class RecourseClassifier(Advising, Promising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that says what a row must change to be given another class.
 
     It is composed: a trainer makes the model that decides, a proposer finds recourses for it, and
@@ -200,16 +199,14 @@ class RecourseClassifier(Advising, Promising, ClassifierMixin, BaseEstimator):  
         """
         self.check_parameters()
         self.trainer_, self.proposer_, self.attack_ = resolved(self)
-        frame = read_frame(self, X, fitting=True)
+        frame, y, known_groups = read_training_rows(self, X, y, groups)
         labels = self._learn_classes(y, len(frame))
         if states_cut_off(self):
             require_two(self.classes_)
         self.schema_ = self._learn_schema(frame, y)
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        data = TrainingRows(
-            rows, labels, len(self.classes_), self.schema_, known_groups(groups, len(frame))
-        )
+        data = TrainingRows(rows, labels, len(self.classes_), self.schema_, known_groups)
         history = History(on_epoch)
         self._fit(data, history)
         self.history_, self.best_epoch_ = history.records, history.best_epoch

@@ -116,7 +116,7 @@ def require_same_encoding(ours: Schema, theirs: Schema) -> None:
     for name in (*ours.names, *theirs.names):
         mine = ours[name] if name in ours.names else None
         other = theirs[name] if name in theirs.names else None
-        for what in ("categories", "low", "high"):
+        for what in ("categories", "low", "high", "date", "size"):
             if getattr(mine, what, None) != getattr(other, what, None):
                 raise SchemaError(
                     f"Feature {name!r} must have the range or categories that the model was "

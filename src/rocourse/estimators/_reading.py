@@ -1,5 +1,6 @@
 """Rows, labels and schemas as callers pass them to an estimator."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from rocourse.errors import DataError, SchemaError
-from rocourse.schema import Schema, Target
+from rocourse.schema import Schema, Target, as_frame
 
 
 def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
@@ -22,12 +23,17 @@ def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
         fitting: Whether these are the training rows.
     """
     schema: Schema | None = estimator.schema
+    X = as_frame(X)
     if isinstance(X, pd.DataFrame):
         if schema is None:
-            validate_data(estimator, X, reset=fitting, skip_check_array=True)
+            if not fitting and set(known := estimator.schema_.names) < set(X.columns):
+                # Columns beside those that are needed are not looked at.
+                X = X[list(known)]
+            frame: pd.DataFrame = X
+            validate_data(estimator, frame, reset=fitting, skip_check_array=True)
             # As scikit-learn has it, columns without text names are columns without names.
-            named = all(isinstance(column, str) for column in X.columns)
-            return X if named else X.set_axis(_made_up_names(X.shape[1]), axis=1)
+            named = all(isinstance(column, str) for column in frame.columns)
+            return frame if named else frame.set_axis(_made_up_names(frame.shape[1]), axis=1)
         if fitting:
             estimator.n_features_in_ = len(schema.features)
             estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
@@ -45,6 +51,40 @@ def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
 
 def _made_up_names(n: int) -> list[str]:
     return [f"x{i}" for i in range(n)]
+
+
+def read_training_rows(
+    estimator: Any, X: Any, y: Any, groups: ArrayLike | None
+) -> tuple[pd.DataFrame, Any, np.ndarray | None]:
+    """Rows, labels and groups as indices, without rows that the schema leaves out for their gaps.
+
+    Args:
+        estimator: Who asks.
+        X: A DataFrame or an array.
+        y: The labels, as they are.
+        groups: The group of each row, if there are groups.
+    """
+    frame = read_frame(estimator, X, fitting=True)
+    known, schema = known_groups(groups, len(frame)), estimator.schema
+    if schema is None or not set(schema.names) <= set(frame.columns):
+        # Where columns are missing, the schema says which.
+        return frame, y, known
+    usable = schema.usable(frame)
+    if usable.all():
+        return frame, y, known
+    warnings.warn(
+        f"{len(frame) - usable.sum():,} of {len(frame):,} rows were left out of training, since "
+        "they have missing values in columns with missing='drop'.",
+        stacklevel=3,
+    )
+    return frame[usable], _chosen(y, usable), _chosen(known, usable)
+
+
+def _chosen(values: Any, rows: np.ndarray) -> Any:
+    if values is None or len(values) != len(rows):
+        # Of another length they are refused later, in a sentence of their own.
+        return values
+    return values[rows] if isinstance(values, pd.Series) else np.asarray(values)[rows]
 
 
 def new_labels(y: ArrayLike, n_rows: int, *, asker: str) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +139,7 @@ def fitted_schema(
     stated: Schema | None, frame: pd.DataFrame, y: ArrayLike, classes: np.ndarray
 ) -> Schema:
     """The schema of the training rows, with their target: as stated, or inferred."""
-    schema = Schema.infer(frame) if stated is None else stated
+    schema = Schema.infer(frame) if stated is None else stated.filled(frame)
     if stated is not None:
         schema.check_fit(frame)
     labels = tuple(classes.tolist())

@@ -57,7 +57,7 @@ def _reasons(feature: Feature) -> dict[Fault, str | None]:
     no_number, beyond = f"a value of {name} is no number", f"a value of {name} is beyond its bounds"
     return {
         Fault.NO_NUMBER: no_number,
-        Fault.MISSING: no_number,
+        Fault.MISSING: f"a value of {name} is missing",
         Fault.INFINITE: no_number,
         Fault.FRACTION: f"a value of {name} is no whole number",
         Fault.BELOW_BOUNDS: beyond,

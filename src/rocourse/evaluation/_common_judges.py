@@ -102,7 +102,7 @@ def _boosting(schema: Schema, seed: int) -> HistGradientBoostingClassifier:
     # scikit-learn knows at most 255 categories a column; beyond, their order has to do.
     categorical = [
         *(False for _ in schema.continuous),
-        *(len(feature.categories) <= 255 for feature in schema.categorical),
+        *(feature.size <= 255 for feature in schema.categorical),
     ]
     return HistGradientBoostingClassifier(categorical_features=categorical, random_state=seed)
 

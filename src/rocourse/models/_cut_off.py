@@ -57,6 +57,11 @@ class _MovedModel:
         """As of `BatchModel`, shifted."""
         return self.cut_off.moved(self.model.probabilities(x))
 
+    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+        """As `probabilities`, up to rounding."""
+        answer = getattr(self.model, "quick_probabilities", self.model.probabilities)
+        return self.cut_off.moved(answer(x))
+
     def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As of `BatchModel`, of shifted probabilities k·p / (k·p + 1 − p)."""
         found, gradient = self.model.slopes(x, target)

@@ -41,3 +41,19 @@ class HasNetwork(BatchModel, Protocol):
     @property
     def predictor(self) -> Any:
         """The network, one encoded row to logits."""
+
+
+@runtime_checkable
+class Refittable(BatchModel, Protocol):
+    """A classifier of the user's that can be fitted again."""
+
+    @property
+    def members(self) -> tuple[BatchModel, ...]:
+        """Refits that the user has."""
+
+    @property
+    def can_be_refitted(self) -> bool:
+        """Whether it is known how."""
+
+    def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
+        """The model fitted again on encoded rows and class indices."""

@@ -174,12 +174,14 @@ def _ordered_columns(schema: Schema) -> tuple[bool, ...]:
 def _move_ordered(
     codes: np.ndarray, schema: Schema, share: float, rng: np.random.Generator
 ) -> None:
-    columns = zip(schema.layout.group_sizes, codes.T, _ordered_columns(schema), strict=True)
-    for size, column, follows in columns:
+    columns = zip(schema.categorical, codes.T, _ordered_columns(schema), strict=True)
+    for feature, column, follows in columns:
         if follows:
+            size = len(feature.categories)
             reach = share * size
             moves = np.rint(rng.uniform(-reach, reach, len(column))).astype(np.int64)
-            column[:] = np.clip(column + moves, 0, size - 1)
+            # What is missing is neither more nor less.
+            column[:] = np.where(column == size, size, np.clip(column + moves, 0, size - 1))
 
 
 def _redrawn(

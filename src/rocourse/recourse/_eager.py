@@ -8,19 +8,13 @@ import numpy as np
 
 from rocourse.recourse._fewer import where_rows
 from rocourse.recourse._proposer import Context
-from rocourse.recourse.search import FromHere, Space
+from rocourse.recourse.search import Space
 from rocourse.schema import Rows
 
-Search = Callable[[Space, Rows, np.ndarray, FromHere | None], Rows]
+Search = Callable[[Space, np.ndarray], Rows]
 
 
-def search_twice(
-    search: Search,
-    context: Context,
-    rows: Rows,
-    target: np.ndarray,
-    from_here: FromHere | None = None,
-) -> Rows:
+def search_twice(search: Search, context: Context, target: np.ndarray) -> Rows:
     """Proposals of a greedy search; where few features may change, those that gain most if need be.
 
     Edits are chosen by what they gain for their price. Where only so many features may change,
@@ -28,22 +22,18 @@ def search_twice(
     stays unconvinced of are searched for once more, at no price.
 
     Args:
-        search: From a space, rows, target classes and where it begins to proposals.
+        search: From a space and the places of rows to proposals for these.
         context: The model and the schema.
-        rows: The rows to change.
-        target: The class index wanted for each.
-        from_here: What is closed to each row, and where its search begins; None: nothing, and at
-            the row.
+        target: The class index wanted for each row.
     """
-    proposed = search(context.space, rows, target, from_here)
+    proposed = search(context.space, np.arange(len(target)))
     if context.schema.max_features is None:
         return proposed
     left = np.flatnonzero(~_convinced(context, proposed, target))
     if not len(left):
         return proposed
-    begin = None if from_here is None else (from_here[0][left], from_here[1].take(left))
-    eager = search(_at_no_price(context.space), rows.take(left), target[left], begin)
-    better = np.zeros(len(rows), dtype=bool)
+    eager = search(_at_no_price(context.space), left)
+    better = np.zeros(len(target), dtype=bool)
     better[left] = _convinced(context, eager, target[left])
     continuous, categories = proposed.continuous.copy(), proposed.categories.copy()
     continuous[left], categories[left] = eager.continuous, eager.categories

@@ -280,6 +280,7 @@ class Advisor:
         codec = self._codec
         predicted, target, before, _ = look
         changes = codec.changes(applicant, row.codes, attempt)
+        proximity = codec.proximity(row.codes, attempt)
         needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
         honoured = honoured and not codec.breaks(row, attempt)
         (status,) = statuses(np.array([needed]), np.array([honoured]), chances).tolist()
@@ -289,12 +290,13 @@ class Advisor:
             "desired": self._labels[target],
             "probability_before": before,
             "probability": float(shares[target]),
-            "proximity": codec.proximity(row.codes, attempt),
+            "proximity": proximity,
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
             "robustness": None if chances.after is None else float(chances.after[0]),
-            "cost": codec.cost(row.codes, attempt),
+            "cost": codec.cost(row.codes, attempt) if codec.priced else proximity,
             "months": codec.months(row, attempt),
+            "imputed": list(row.imputed),
         }
 
     def _looks(self, codes: Sequence[RowCodes], desired: Any) -> list[Look]:
@@ -325,7 +327,8 @@ class Advisor:
         # In the order of the features, which is asked for where the schema was inferred.
         names = self.context.schema.names
         known = {name: applicant[name] for name in names if name in applicant}
-        table = pd.DataFrame([known | dict(applicant)])
+        # All of them, where some are missing: a column that was perhaps meant is then named.
+        table = pd.DataFrame([known if len(known) == len(names) else known | dict(applicant)])
         recourse = self.table(
             table, desired, out_of_range=out_of_range, wishes=wishes, options=options
         )

@@ -8,23 +8,26 @@ JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints
 from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._cut_off import CutOff, threshold_of_rate, verdicts
-from rocourse.schema._describe import describe_change
+from rocourse.schema._describe import describe_change, describe_value
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._frames import as_frame
+from rocourse.schema._gaps import GAP_WORDS, MISSING, Missing, MissingWords, gaps_of, is_gap
 from rocourse.schema._layout import Layout, Rows, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._narrowing import Narrowing, Start
 from rocourse.schema._proof import Loosening, Proof
 from rocourse.schema._recourse import Recourse
-from rocourse.schema._row import EncodedRow, RowCodec, RowCodes
-from rocourse.schema._rules import NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
+from rocourse.schema._row import EncodedRow, RowCodec, RowCodes, jsonable
+from rocourse.schema._rules import COLUMN, NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
 from rocourse.schema._values import ValueIndex
 from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
+    "COLUMN",
     "EncodedRow",
     "NEGLIGIBLE_CHANGE",
     "Categorical",
@@ -38,10 +41,14 @@ __all__ = [
     "Feature",
     "Finding",
     "Follows",
+    "GAP_WORDS",
     "Layout",
     "Linear",
     "Loosening",
     "Moves",
+    "MISSING",
+    "Missing",
+    "MissingWords",
     "Narrowing",
     "NumberRule",
     "OutOfRange",
@@ -55,10 +62,15 @@ __all__ = [
     "TableCheck",
     "Target",
     "ValueIndex",
+    "as_frame",
     "Wishes",
     "WishesLike",
     "describe_change",
+    "describe_value",
     "features_changed",
+    "gaps_of",
+    "is_gap",
+    "jsonable",
     "limits_in_words",
     "one_hot",
     "proximity",

@@ -16,7 +16,7 @@ from rocourse.schema._pricing import Pricing
 from rocourse.schema._reach import Numbers, reach, within
 from rocourse.schema._rules import COLUMN, NumberRule
 from rocourse.schema._together import JointRules
-from rocourse.schema._validation import read_numbers
+from rocourse.schema._validation import read_raw
 
 Mask = npt.NDArray[np.bool_]
 
@@ -60,10 +60,10 @@ class Actions:
         return [may_follow(feature) for feature in self.pricing.categorical]
 
     def numbers(self, df: pd.DataFrame) -> Numbers:
-        """The continuous features of rows in raw units, float64 `[n, C]`."""
-        names = [feature.name for feature in self.pricing.continuous]
-        columns = [read_numbers(df[name], name) for name in names]
-        return np.array(columns, np.float64).reshape(len(names), len(df)).T.copy()
+        """The continuous features of rows in raw units, gaps as their fills, float64 `[n, C]`."""
+        features = self.pricing.continuous
+        columns = [read_raw(df[feature.name], feature) for feature in features]
+        return np.array(columns, np.float64).reshape(len(features), len(df)).T.copy()
 
     def reach(self, raw: Numbers) -> tuple[Numbers, Numbers]:
         """The lowest and the highest values that numbers may become by themselves, `[n, C]`.

@@ -24,9 +24,12 @@ class Clipped:
 
     def __str__(self) -> str:
         return (
-            f"{self.feature.name!r} ({counted(self.rows, 'row')}, first {self.first:.10g}, "
-            f"range {self.feature.low:.10g} to {self.feature.high:.10g})"
+            f"{self.feature.name!r} ({counted(self.rows, 'row')}, first {self._word(self.first)}, "
+            f"range {self._word(self.feature.low)} to {self._word(self.feature.high)})"
         )
+
+    def _word(self, value: float) -> str:
+        return self.feature.word(value) if self.feature.date else f"{value:.10g}"
 
 
 class ClippedWarning(UserWarning):

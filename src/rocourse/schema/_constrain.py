@@ -7,8 +7,9 @@ from typing import Any
 
 from rocourse._wording import show
 from rocourse.errors import SchemaError
-from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._features import Categorical, Feature, Target
 from rocourse.schema._limits import Change, Moves
+from rocourse.schema._values import Scalar
 
 Bounds = tuple[float | None, float | None]
 
@@ -87,3 +88,13 @@ def constrain(
         return replace(feature, **changes) if changes else feature
 
     return tuple(constrained(feature) for feature in features)
+
+
+def favouring(target: Target | None, favourable: Scalar) -> Target:
+    """The target with another favourable class."""
+    if target is None:
+        raise SchemaError(
+            "favourable must come with a schema that knows the target, but got "
+            f"{show(favourable)} and a schema without one; infer the schema with a target."
+        )
+    return replace(target, favourable=favourable)

@@ -8,9 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rocourse.schema._dates import in_words, read_days
 from rocourse.schema._features import Categorical, Continuous, Feature
+from rocourse.schema._gaps import MISSING_WORD, gaps_of
 from rocourse.schema._values import find, plain
 
+# From here on digits are told in groups of three, where there is room for it.
+_LONG = 10_000
 # From here on a number is told by its leading digits.
 _LARGE = 1e15
 # Up to here, the rounding of a product of two numbers is told apart from a tie by this margin.
@@ -18,20 +22,36 @@ _SAFE_STEPS, _MARGIN = 1e9, 1e-6
 
 
 def describe_changes(feature: Feature, before: pd.Series, after: pd.Series) -> list[str]:
-    """Changes in the applicant's terms, one for each pair of values: `Duration: 48 → 24 months`."""
+    """Changes in the applicant's terms, one for each pair of values: `Duration: 48 → 24 months`.
+
+    A gap is told as `missing`, and a date as it is written: `Since: 2020-01-05 → 2020-03-01`.
+    """
     unit = _unit(feature)
     pairs = zip(_in_words(feature, before), _in_words(feature, after), strict=True)
     return [f"{feature.name}: {old} → {new}{unit}" for old, new in pairs]
 
 
+def describe_value(feature: Feature, value: Any) -> str:
+    """One value of a feature, with its unit; a continuous one in the numbers of the schema."""
+    if isinstance(feature, Continuous) and feature.date:
+        return feature.word(value)
+    word = _in_words(feature, pd.Series([value]))[0]
+    if isinstance(feature, Continuous) and abs(value) >= _LONG:
+        whole, point, decimals = word.partition(".")
+        word = f"{int(whole):,}{point}{decimals}"
+    return f"{word}{_unit(feature)}"
+
+
 def describe_change(feature: Feature, before: Any, after: Any) -> str:
     """One change, as `describe_changes` puts it."""
-    old, new = (_in_word(feature, value) for value in (before, after))
+    old, new = (_in_words(feature, pd.Series([value]))[0] for value in (before, after))
     return f"{feature.name}: {old} → {new}{_unit(feature)}"
 
 
 def _unit(feature: Feature) -> str:
-    return f" {feature.unit}" if isinstance(feature, Continuous) and feature.unit else ""
+    if isinstance(feature, Categorical) or feature.date:
+        return ""
+    return f" {feature.unit}" if feature.unit else ""
 
 
 def _in_word(feature: Feature, value: Any) -> str:
@@ -49,6 +69,20 @@ def _decimals(feature: Continuous) -> int:
 
 def _in_words(feature: Feature, values: pd.Series) -> list[str]:
     """The labels of categories, or numbers at the precision that their range asks for."""
+    known = feature.categories if isinstance(feature, Categorical) else ()
+    gaps = gaps_of(values, known)
+    if not gaps.any():
+        return _present_in_words(feature, values)
+    texts = np.full(len(values), MISSING_WORD, dtype=object)
+    texts[~gaps] = _present_in_words(feature, values[~gaps])
+    told: list[str] = texts.tolist()
+    return told
+
+
+def _present_in_words(feature: Feature, values: pd.Series) -> list[str]:
+    if isinstance(feature, Continuous) and feature.date:
+        whole = feature.integer
+        return [in_words(day, whole=whole) for day in read_days(values)[0].tolist()]
     if isinstance(feature, Categorical) or feature.integer:
         return _each_distinct(values, lambda value: _in_word(feature, value))
     return _numbers(np.asarray(values, dtype=np.float64), _decimals(feature))

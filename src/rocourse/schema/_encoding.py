@@ -10,6 +10,7 @@ import pandas as pd
 from rocourse._wording import show
 from rocourse.errors import ConfigError, DataError
 from rocourse.schema._clipping import Clipped, ClippedWarning
+from rocourse.schema._dates import to_stamps
 from rocourse.schema._features import Categorical, Continuous, Feature, positioned
 from rocourse.schema._layout import Layout, Rows, check_layout
 from rocourse.schema._rules import COLUMN, CategoryRule, NumberRule
@@ -17,7 +18,7 @@ from rocourse.schema._validation import (
     check_columns,
     check_frame,
     read_codes,
-    read_numbers,
+    read_raw,
     read_values,
 )
 from rocourse.schema._values import as_array
@@ -30,7 +31,6 @@ def encode(
     features: tuple[Feature, ...],
     layout: Layout,
     *,
-    target: str | None,
     out_of_range: OutOfRange,
 ) -> Rows:
     """Checks rows and encodes them; see `Schema.encode`."""
@@ -40,7 +40,7 @@ def encode(
             "them."
         )
     df = check_frame(df)
-    check_columns(df, [feature.name for feature in features], target)
+    check_columns(df, [feature.name for feature in features])
     continuous = np.empty((len(df), layout.n_continuous), dtype=np.float32)
     categories = np.empty((len(df), layout.n_categorical), dtype=layout.category_dtype)
     clipped: list[Clipped] = []
@@ -87,7 +87,7 @@ def settle(
             choose = CategoryRule(feature, COLUMN).settle
             categories[:, k] = choose(rows.categories[:, k], proposed.categories[:, k])
             continue
-        raw = read_numbers(df[feature.name], feature.name)
+        raw = read_raw(df[feature.name], feature)
         here, wanted = (part.continuous[:, k].astype(np.float64) for part in (rows, proposed))
         continuous[:, k] = NumberRule(feature, COLUMN).settle(raw, here, wanted)
     return Rows(continuous, categories)
@@ -111,25 +111,29 @@ def decode_column(codes: npt.NDArray[Any], feature: Feature) -> pd.Series:
 
 
 def _decode_numbers(codes: npt.NDArray[np.floating], feature: Continuous) -> pd.Series:
-    """Raw numbers, as int64 if the feature is integer."""
+    """Raw numbers, as int64 if the feature is integer; dates as times."""
     if np.isnan(codes).any():
         raise DataError(
             f"Feature {feature.name!r} must be encoded by numbers, but got NaN; pass the rows "
             "through settle."
         )
     values = NumberRule(feature, COLUMN).unscale(codes.astype(np.float64))
+    if feature.date:
+        return to_stamps(values)
     return pd.Series(values.astype(np.int64) if feature.integer else values)
 
 
 def _decode_categories(codes: npt.NDArray[np.integer], feature: Categorical) -> pd.Series:
     """The categories themselves, in the dtype pandas would give them."""
-    if len(codes) and not 0 <= codes.min() <= codes.max() < len(feature.categories):
+    if len(codes) and not 0 <= codes.min() <= codes.max() < feature.size:
         raise DataError(
-            f"Feature {feature.name!r} must be encoded by codes from 0 to "
-            f"{len(feature.categories) - 1}, but got {codes.min()} to {codes.max()}; pass the rows "
-            "through settle."
+            f"Feature {feature.name!r} must be encoded by codes from 0 to {feature.size - 1}, but "
+            f"got {codes.min()} to {codes.max()}; pass the rows through settle."
         )
     values = pd.Series(as_array(feature.categories, feature.kind))
     if feature.kind == "text":
         values = values.astype("str")
-    return values.take(codes).reset_index(drop=True)
+    if feature.gap is None or not (gaps := codes == feature.gap).any():
+        return values.take(codes).reset_index(drop=True)
+    present = values.take(np.where(gaps, 0, codes)).reset_index(drop=True)
+    return (present if feature.kind == "text" else present.astype(object)).mask(gaps, None)

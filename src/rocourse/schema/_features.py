@@ -10,7 +10,9 @@ import numpy as np
 
 from rocourse._wording import listed, show
 from rocourse.errors import SchemaError
+from rocourse.schema._dates import in_words, to_days
 from rocourse.schema._favourable import clear_favourable, suggested
+from rocourse.schema._gaps import MISSING, Missing
 from rocourse.schema._limits import Change, Moves
 from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
 
@@ -35,6 +37,11 @@ class Continuous:
             side.
         unit: Word that follows the value in texts, such as "months".
         change: How far and in which steps it may change, at what cost; None: as it likes.
+        date: Whether the numbers are days since 1970-01-01, shown and given as dates; `low`,
+            `high`, `bounds` and `fill` may then be ISO texts.
+        missing: What becomes of missing values: `"error"` refuses them, `"impute"` reads them as
+            `fill`, `"drop"` leaves them out of training and refuses them later.
+        fill: What a missing value is read as; None to learn it from the training rows.
     """
 
     name: str
@@ -46,19 +53,23 @@ class Continuous:
     bounds: tuple[float | None, float | None] = (None, None)
     unit: str = ""
     change: Change | None = None
+    date: bool = False
+    missing: Missing = "error"
+    fill: float | None = None
 
     def __post_init__(self) -> None:
         what = _check_common(self)
-        low, high = _number(self.low, f"{what}: low"), _number(self.high, f"{what}: high")
+        _check_flag(self.date, f"{what}: date")
+        low, high = self._read(self.low, f"{what}: low"), self._read(self.high, f"{what}: high")
         if low == high:
             raise SchemaError(
                 f"{what} must vary, but its range is constant (low and high are both "
-                f"{_brief(low)}); drop the column, or give the range it can take."
+                f"{self.word(low)}); drop the column, or give the range it can take."
             )
         if low > high:
             raise SchemaError(
-                f"{what} must have low < high, but got low={_brief(low)} and high={_brief(high)}; "
-                "swap them."
+                f"{what} must have low < high, but got low={self.word(low)} and "
+                f"high={self.word(high)}; swap them."
             )
         if not math.isfinite(high - low):
             raise SchemaError(
@@ -85,7 +96,8 @@ class Continuous:
             )
         if self.change is not None:
             _check_kind(self.change, Change, f"{what}: change")
-            self.change.check(what, low, high, integer=self.integer)
+            self.change.check(what, low, high, integer=self.integer, date=self.date)
+        self._check_fill(what)
 
     def _checked_bounds(self, what: str) -> tuple[float | None, float | None]:
         if not isinstance(self.bounds, (tuple, list)) or len(self.bounds) != 2:
@@ -96,18 +108,19 @@ class Continuous:
         least, most = (
             None
             if bound is None
-            else _number(bound, f"{what}: a bound", remedy="use None for no limit")
+            else self._read(bound, f"{what}: a bound", remedy="use None for no limit")
             for bound in self.bounds
         )
         if least is not None and most is not None and least > most:
             raise SchemaError(
-                f"{what}: bounds must be (lowest, highest), but got ({_brief(least)}, "
-                f"{_brief(most)}); swap them."
+                f"{what}: bounds must be (lowest, highest), but got ({self.word(least)}, "
+                f"{self.word(most)}); swap them."
             )
         if (least is not None and least > self.high) or (most is not None and most < self.low):
             raise SchemaError(
-                f"{what}: bounds must overlap the range {_brief(self.low)} to {_brief(self.high)}, "
-                f"but got ({_brief(least)}, {_brief(most)}); widen the bounds or correct the range."
+                f"{what}: bounds must overlap the range {self.word(self.low)} to "
+                f"{self.word(self.high)}, but got ({self.word(least)}, {self.word(most)}); widen "
+                "the bounds or correct the range."
             )
         if self.integer:
             first = math.ceil(self.low if least is None else max(self.low, least))
@@ -115,9 +128,39 @@ class Continuous:
             if first > last:
                 raise SchemaError(
                     f"{what} is integer, so its bounds must leave a whole number, but got "
-                    f"({_brief(least)}, {_brief(most)}); widen the bounds."
+                    f"({self.word(least)}, {self.word(most)}); widen the bounds."
                 )
         return least, most
+
+    def _check_fill(self, what: str) -> None:
+        if self.missing == "category":
+            raise SchemaError(
+                f"{what} is a number, so missing must be 'error', 'impute' or 'drop', but got "
+                "'category'; choose one of them, or make the feature categorical."
+            )
+        if self.fill is None:
+            return
+        fill = self._read(self.fill, f"{what}: fill", remedy="use None to learn it")
+        least, most = self.bounds
+        if (least is not None and fill < least) or (most is not None and fill > most):
+            raise SchemaError(
+                f"{what}: fill must lie within the bounds, but got {self.word(fill)}; move it."
+            )
+        if self.integer and not fill.is_integer():
+            raise SchemaError(
+                f"{what} is integer, so its fill must be a whole number, but got {fill}; round it."
+            )
+        _set(self, "fill", fill)
+
+    def _read(self, value: object, what: str, *, remedy: str = "give a finite number") -> float:
+        days = to_days(value) if self.date else None
+        return _number(value, what, remedy=remedy) if days is None else days
+
+    def word(self, value: float | None) -> str:
+        """A value as messages show it."""
+        if value is None:
+            return "None"
+        return in_words(value, whole=self.integer) if self.date else _brief(value)
 
     @property
     def span(self) -> float:
@@ -147,6 +190,11 @@ class Categorical:
         direction: `"up"` if a recourse may only move to a later category, `"down"` if only to an
             earlier one.
         labels: Human words for the categories, used in texts only.
+        missing: What becomes of missing values: `"error"` refuses them, `"impute"` reads them as
+            `fill`, `"category"` makes them a category of their own, which advice may leave (unless
+            the feature is immutable or limited to one direction) but never asks for, `"drop"`
+            leaves them out of training and refuses them later.
+        fill: The category that a missing value is read as; None to learn it from the training rows.
         kind: What the categories are; derived, so that (True, False) and (1, 0) are different sets.
         moves: Which category may follow which, and at what cost; None: any.
     """
@@ -156,17 +204,29 @@ class Categorical:
     immutable: bool = False
     direction: Direction | None = None
     labels: tuple[str, ...] | None = None
+    missing: Missing = "error"
+    fill: Scalar | None = None
     kind: Kind = field(init=False, repr=False)
     moves: Moves | None = None
 
     def __post_init__(self) -> None:
         what = _check_common(self)
-        categories, kind = same_kind(self.categories, f"{what}: categories")
+        # Beside gaps of their own, one category is a choice.
+        least = 1 if self.missing == "category" else 2
+        categories, kind = same_kind(self.categories, f"{what}: categories", least=least)
         _set(self, "categories", categories)
         _set(self, "kind", kind)
         if self.moves is not None:
             _check_kind(self.moves, Moves, f"{what}: moves")
             _set(self, "moves", self.moves.of(categories, what))
+        if self.fill is not None:
+            fill = find(self.fill, categories)
+            if fill is None:
+                raise SchemaError(
+                    f"{what}: fill must be one of the categories {listed(categories)}, but got "
+                    f"{show(self.fill)}; name one of them, or None to learn it."
+                )
+            _set(self, "fill", fill)
         if self.labels is None:
             return
         if isinstance(self.labels, str) or not all(isinstance(label, str) for label in self.labels):
@@ -180,6 +240,16 @@ class Categorical:
                 f"{len(self.labels)}: {listed(self.labels)}; give one label per category."
             )
         _set(self, "labels", tuple(self.labels))
+
+    @property
+    def gap(self) -> int | None:
+        """The code of missing values that are a category of their own: the last one."""
+        return len(self.categories) if self.missing == "category" else None
+
+    @property
+    def size(self) -> int:
+        """How many codes there are: of the categories and, perhaps, of missing values."""
+        return len(self.categories) + (self.missing == "category")
 
 
 Feature = Continuous | Categorical
@@ -255,6 +325,11 @@ def _name(name: object) -> str:
 def _check_common(feature: "Continuous | Categorical") -> str:
     what = f"Feature {_name(feature.name)!r}"
     _check_flag(feature.immutable, f"{what}: immutable")
+    if feature.missing not in MISSING:
+        raise SchemaError(
+            f"{what}: missing must be one of {listed(MISSING)}, but got {show(feature.missing)}; "
+            "choose one of them."
+        )
     if feature.direction not in (None, "up", "down"):
         raise SchemaError(
             f"{what}: direction must be 'up', 'down' or None, but got {show(feature.direction)}; "

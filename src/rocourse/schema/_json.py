@@ -1,8 +1,10 @@
 """The written form of a schema."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
@@ -16,6 +18,7 @@ from rocourse.schema._json_limits import (
     together_to_dict,
 )
 from rocourse.schema._limits import Together
+from rocourse.schema._row import jsonable
 
 T = TypeVar("T")
 
@@ -23,46 +26,68 @@ FORMAT = "rocourse-schema"
 VERSIONS = (1, 2)
 """The second has keys that may be left out; a schema without them is written as the first."""
 
-_CONTINUOUS = {"kind", "name", "low", "high", "integer", "immutable", "direction", "bounds", "unit"}
-_CATEGORICAL = {"kind", "name", "categories", "immutable", "direction", "labels"}
-# Left out where nothing is said.
-_CONTINUOUS_LIMITS = {"change"}
-_CATEGORICAL_LIMITS = {"moves"}
-_SCHEMA_LIMITS = {"max_features", "together"}
+_FEATURE = {"kind", "name", "immutable", "direction"}
+_CONTINUOUS = _FEATURE | {"low", "high", "integer", "bounds", "unit"}
+_CATEGORICAL = _FEATURE | {"categories", "labels"}
+_SCHEMA = {"format", "version", "features", "target"}
+# Of the second version, left out where nothing is said.
+_NEWER_CONTINUOUS = {"change", "date", "missing", "fill"}
+_NEWER_CATEGORICAL = {"moves", "missing", "fill"}
+_NEWER_SCHEMA = {"max_features", "together", "ignored", "id"}
 _TARGET = {"name", "classes", "favourable"}
 
 
-def to_dict(
-    features: Iterable[Feature],
-    target: Target | None,
-    max_features: int | None = None,
-    together: Iterable[Together] = (),
-) -> dict[str, Any]:
+class Parts(NamedTuple):
+    """What a schema is made of, in the order of its attributes."""
+
+    features: tuple[Feature, ...]
+    target: Target | None
+    max_features: int | None
+    together: tuple[Together, ...]
+    ignored: tuple[str, ...]
+    id: str | None
+
+
+def to_dict(parts: Parts) -> dict[str, Any]:
     """The schema in values that JSON knows."""
-    written = [_feature_to_dict(feature) for feature in features]
-    said: dict[str, Any] = {} if max_features is None else {"max_features": max_features}
-    if rules := [together_to_dict(rule) for rule in together]:
-        said["together"] = rules
-    optional = _CONTINUOUS_LIMITS | _CATEGORICAL_LIMITS
+    written = [_feature_to_dict(feature) for feature in parts.features]
+    said = _said(
+        max_features=parts.max_features,
+        together=[together_to_dict(rule) for rule in parts.together] or None,
+        ignored=list(parts.ignored) or None,
+        id=parts.id,
+    )
+    optional = _NEWER_CONTINUOUS | _NEWER_CATEGORICAL
     newer = bool(said) or any(optional & part.keys() for part in written)
     return {
         "format": FORMAT,
         "version": VERSIONS[1] if newer else VERSIONS[0],
         "features": written,
         "target": None
-        if target is None
+        if parts.target is None
         else {
-            "name": target.name,
-            "classes": list(target.classes),
-            "favourable": target.favourable,
+            "name": parts.target.name,
+            "classes": list(parts.target.classes),
+            "favourable": parts.target.favourable,
         },
         **said,
     }
 
 
+def _said(**values: Any) -> dict[str, Any]:
+    """What is said: None is not written."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     if isinstance(feature, Continuous):
-        number = int if feature.integer else float
+
+        def number(value: float) -> float | int | str:
+            return jsonable(feature, value)
+
+        bounds: list[float | int | str | None] = list(feature.bounds)
+        if feature.date:
+            bounds = [None if bound is None else number(bound) for bound in feature.bounds]
         return {
             "name": feature.name,
             "kind": "continuous",
@@ -71,9 +96,14 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
             "integer": feature.integer,
             "immutable": feature.immutable,
             "direction": feature.direction,
-            "bounds": list(feature.bounds),
+            "bounds": bounds,
             "unit": feature.unit,
-            **({} if feature.change is None else {"change": change_to_dict(feature.change)}),
+            **_said(
+                change=None if feature.change is None else change_to_dict(feature.change),
+                date=feature.date or None,
+                missing=None if feature.missing == "error" else feature.missing,
+                fill=None if feature.fill is None else number(feature.fill),
+            ),
         }
     return {
         "name": feature.name,
@@ -82,12 +112,16 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
         "immutable": feature.immutable,
         "direction": feature.direction,
         "labels": None if feature.labels is None else list(feature.labels),
-        **({} if feature.moves is None else {"moves": moves_to_dict(feature.moves)}),
+        **_said(
+            moves=None if feature.moves is None else moves_to_dict(feature.moves),
+            missing=None if feature.missing == "error" else feature.missing,
+            fill=feature.fill,
+        ),
     }
 
 
-def from_dict(data: object) -> dict[str, Any]:
-    """What a written schema is made with; anything unexpected is refused."""
+def from_dict(data: object) -> Parts:
+    """The parts of a written schema; anything unexpected is refused."""
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"A schema must be a JSON object, but got {show(data)}; write it with Schema.save."
@@ -103,12 +137,7 @@ def from_dict(data: object) -> dict[str, Any]:
             f"The schema must have format version {VERSIONS[0]} or {VERSIONS[1]}, but got "
             f"{show(version)}; use the release of rocourse that wrote it, or infer it anew."
         )
-    _check_keys(
-        data,
-        "The schema",
-        known={"format", "version", "features", "target"} | _SCHEMA_LIMITS,
-        required={"features"},
-    )
+    _check_keys(data, "The schema", known=_SCHEMA | _NEWER_SCHEMA, required={"features"})
     if not isinstance(data["features"], list):
         raise SchemaError(
             f"features must be a list, but got {show(data['features'])}; list one object per "
@@ -116,12 +145,14 @@ def from_dict(data: object) -> dict[str, Any]:
         )
     features = tuple(_feature_from_dict(part, index) for index, part in enumerate(data["features"]))
     target = data.get("target")
-    return {
-        "features": features,
-        "target": None if target is None else _target_from_dict(target),
-        "max_features": data.get("max_features"),
-        "together": together_from_dict(data.get("together", [])),
-    }
+    return Parts(
+        features,
+        None if target is None else _target_from_dict(target),
+        data.get("max_features"),
+        together_from_dict(data.get("together", [])),
+        data.get("ignored", ()),
+        data.get("id"),
+    )
 
 
 def _feature_from_dict(data: object, index: int) -> Feature:
@@ -134,13 +165,13 @@ def _feature_from_dict(data: object, index: int) -> Feature:
         what = f"Feature {data['name']!r}"
     kind = data.get("kind")
     if kind == "continuous":
-        known = _CONTINUOUS | _CONTINUOUS_LIMITS
+        known = _CONTINUOUS | _NEWER_CONTINUOUS
         _check_keys(data, what, known=known, required={"name", "low", "high"})
         if data.get("change") is not None:
             data = {**data, "change": change_from_dict(data["change"], what)}
         return _build(Continuous, data)
     if kind == "categorical":
-        known = _CATEGORICAL | _CATEGORICAL_LIMITS
+        known = _CATEGORICAL | _NEWER_CATEGORICAL
         _check_keys(data, what, known=known, required={"name", "categories"})
         if data.get("moves") is not None:
             data = {**data, "moves": moves_from_dict(data["moves"], what)}
@@ -169,14 +200,34 @@ def _check_keys(data: Mapping[str, Any], what: str, *, known: set[str], required
     for key in data:
         if key not in known:
             raise SchemaError(
-                f"{what} must have no other keys than {listed(sorted(known), limit=12)}, but got "
+                f"{what} must have no other keys than {listed(sorted(known), limit=16)}, but got "
                 f"{show(key)}{did_you_mean(key, known)}; remove or rename it."
             )
     for key in sorted(required):
         if key not in data:
             raise SchemaError(
-                f"{what} must have the key {key!r}, but got only {listed(data, limit=12)}; add it."
+                f"{what} must have the key {key!r}, but got only {listed(data, limit=16)}; add it."
             )
+
+
+def read(path: str | os.PathLike[str]) -> Parts:
+    """The parts of the schema in a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise SchemaError(
+            f"Schema file {str(path)!r} must be readable, but got {error.strerror or error}; "
+            "give a file that Schema.save wrote."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SchemaError(
+            f"Schema file {str(path)!r} must be text in UTF-8, but got other bytes; give a "
+            "file that Schema.save wrote."
+        ) from error
+    try:
+        return from_dict(parse(text))
+    except SchemaError as error:
+        raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
 
 
 def dump(data: Mapping[str, Any]) -> str:

@@ -69,8 +69,14 @@ class Change:
             return None
         return Fraction(repr(self.step)).as_integer_ratio()
 
-    def check(self, what: str, low: float, high: float, *, integer: bool) -> None:
+    def check(self, what: str, low: float, high: float, *, integer: bool, date: bool) -> None:
         """Refuses what does not fit the feature."""
+        shares = (self.max_increase_share, self.max_decrease_share)
+        if date and shares != (None, None):
+            raise SchemaError(
+                f"{what} is a date, so its largest change must be days, but got a share; give "
+                "max_increase or max_decrease."
+            )
         if self.step is None:
             return
         if integer and not self.step.is_integer():

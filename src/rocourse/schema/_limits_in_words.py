@@ -12,7 +12,8 @@ def limits_in_words(feature: Feature) -> str:
     if isinstance(feature, Categorical):
         said = [] if feature.moves is None else _moves(feature.moves)
     else:
-        said = [] if feature.change is None else _change(feature.change)
+        unit = " days" if feature.date else ""
+        said = [] if feature.change is None else _change(feature.change, unit)
     return ", ".join([may, *said])
 
 
@@ -25,16 +26,16 @@ def together_in_words(rule: Together) -> str:
     return f"{low}{_sum(rule.factors)}{high}"
 
 
-def _change(change: Change) -> list[str]:
-    up = _most(change.max_increase, change.max_increase_share)
-    down = _most(change.max_decrease, change.max_decrease_share)
+def _change(change: Change, unit: str) -> list[str]:
+    up = _most(change.max_increase, change.max_increase_share, unit)
+    down = _most(change.max_decrease, change.max_decrease_share, unit)
     if up == down:
         said = [f"by at most {up}"] if up else []
     else:
         said = [f"up by at most {up}"] if up else []
         said += [f"down by at most {down}"] if down else []
     if change.step is not None:
-        said.append(f"in steps of {change.step:g}")
+        said.append(f"in steps of {change.step:g}{unit}")
     if change.cost_per_unit is not None:
         said.append(f"each unit costs {change.cost_per_unit:g}")
     elif change.weight != 1.0:
@@ -57,8 +58,8 @@ def _either(values: tuple[object, ...]) -> str:
     return " or ".join(map(str, values)) or "any other"
 
 
-def _most(size: float | None, share: float | None) -> str:
-    said = [] if size is None else [f"{size:g}"]
+def _most(size: float | None, share: float | None, unit: str) -> str:
+    said = [] if size is None else [f"{size:g}{unit}"]
     said += [] if share is None else [f"{100.0 * share:g}%"]
     return " and ".join(said)
 

@@ -20,7 +20,7 @@ from rocourse.schema._rules import (
     NumberRule,
 )
 from rocourse.schema._schema import Schema
-from rocourse.schema._validation import read_numbers
+from rocourse.schema._validation import read_raw
 from rocourse.schema._wished_ranges import accepted_categories, number_range
 from rocourse.schema._wishes import Wishes
 
@@ -167,7 +167,7 @@ class Narrowing:
             nowhere = np.zeros(len(rows), bool)
             return nowhere, nowhere, here
         rule = NumberRule(feature, COLUMN)
-        raw = read_numbers(df[feature.name], feature.name)
+        raw = read_raw(df[feature.name], feature)
         below, above = raw < least, raw > most
         code = np.where(below, float(self.low[k]), float(self.high[k]))
         if feature.change is not None and feature.change.step is not None:
@@ -290,7 +290,7 @@ class Narrowing:
     ) -> Flags:
         """Which numbers of attempts lie in the range that was wished for, `[n]`."""
         codes = attempts.continuous[:, k]
-        raw = read_numbers(df[feature.name], feature.name)
+        raw = read_raw(df[feature.name], feature)
         values = NumberRule(feature, COLUMN).unscale(codes.astype(np.float64))
         values = np.where(codes == rows.continuous[:, k], raw, values)
         return np.asarray((values >= self.least[k]) & (values <= self.most[k]))

@@ -1,13 +1,16 @@
 """New values laid over a caller's column without disturbing the rest of it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from rocourse.schema._dates import is_arrow_date, read_days, to_iso, zone_of
 from rocourse.schema._encoding import decode_column
-from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._features import Categorical, Continuous, Feature
 from rocourse.schema._layout import Positions
+
+_LATER: Literal["shift_forward"] = "shift_forward"
 
 
 def overlay(
@@ -26,6 +29,7 @@ def overlay(
         A new column with the same index. Its dtype is the caller's if that holds the new values
         exactly, for a rounded value could step over a bound; otherwise one that does.
     """
+    fresh = in_form_of(column, feature, fresh)
     if stable:
         result = column.astype(_stable_dtype(column, feature))
     elif len(where):
@@ -36,16 +40,43 @@ def overlay(
     return result
 
 
+def in_form_of(column: pd.Series, feature: Feature, fresh: pd.Series) -> pd.Series:
+    """New values in the form that a caller's column has them: dates may be texts, or have a zone.
+
+    Args:
+        column: The caller's column.
+        feature: What it holds.
+        fresh: New values, as `decode` gives them.
+    """
+    if not (isinstance(feature, Continuous) and feature.date):
+        return fresh
+    dtype = column.dtype
+    if is_arrow_date(column) or pd.api.types.infer_dtype(column, skipna=True) == "date":
+        return pd.Series([stamp.date() for stamp in fresh], dtype=dtype)
+    if (zone := zone_of(column)) is not None:
+        # A time that clocks skip becomes the next one, and one that they show twice the first.
+        first = np.ones(len(fresh), dtype=bool)
+        local: pd.Series = fresh.dt.tz_localize(zone, ambiguous=first, nonexistent=_LATER)
+        return local
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return fresh
+    days = read_days(fresh)[0].tolist()
+    return pd.Series([to_iso(day, whole=feature.integer) for day in days], dtype="str")
+
+
 def _stable_dtype(column: pd.Series, feature: Feature) -> Any:
     if feature.immutable:
         return column.dtype
-    return _dtype_for(column.iloc[:0], feature, _hardest_values(feature))
+    hardest = in_form_of(column, feature, _hardest_values(feature))
+    return _dtype_for(column.iloc[:0], feature, hardest)
 
 
 def _hardest_values(feature: Feature) -> pd.Series:
     """Values of which a dtype that holds them all holds every value a recourse could give."""
     if isinstance(feature, Categorical):
         return decode_column(np.arange(len(feature.categories)), feature)
+    if feature.date:
+        return decode_column(np.array([0.0, 1 / 3]), feature)
     if feature.integer:
         least, most = feature.limits
         # A narrow float may hold the limits and miss every second number before them.
@@ -79,6 +110,11 @@ def _widened(
 def _holds(dtype: Any, values: pd.Series) -> bool:
     try:
         cast = values.astype(dtype)
+        gaps = values.isna()
+        if not cast.isna().equals(gaps):
+            return False
+        if gaps.any():
+            cast, values = cast[~gaps], values[~gaps]
         # Equality alone misses whole numbers beyond 2**53, and the way back alone misses negative
         # numbers that wrap around in an unsigned type.
         return bool((cast == values).all() and (cast.astype(values.dtype) == values).all())

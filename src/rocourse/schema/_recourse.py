@@ -12,12 +12,16 @@ import pandas as pd
 from rocourse._wording import listed
 from rocourse.errors import DataError
 from rocourse.schema._cost import features_changed, proximity
+from rocourse.schema._dates import read_days
 from rocourse.schema._describe import describe_changes
 from rocourse.schema._encoding import decode_column
-from rocourse.schema._features import Categorical, Feature, positioned
+from rocourse.schema._features import Categorical, Continuous, Feature, positioned
+from rocourse.schema._filling import gaps_by_feature
+from rocourse.schema._gaps import gaps_of
 from rocourse.schema._layout import Positions, Rows, Selection, check_layout
-from rocourse.schema._overlay import overlay
+from rocourse.schema._overlay import in_form_of, overlay
 from rocourse.schema._proof import Proof
+from rocourse.schema._row import jsonable
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
 from rocourse.schema._values import plain
@@ -186,6 +190,16 @@ class Recourse:
         """Number of raw features each attempt changes: int64 [n]."""
         return features_changed(self.original_rows, self.attempts)
 
+    @cached_property
+    def imputed(self) -> list[tuple[str, ...]]:
+        """Of each row: the features that were missing and read by their fill, on which it rests."""
+        names: list[tuple[str, ...]] = [()] * len(self)
+        features = [feature for feature in self.schema.features if feature.missing == "impute"]
+        for feature, gaps in gaps_by_feature(self.original, features):
+            for place in np.flatnonzero(gaps).tolist():
+                names[place] = (*names[place], feature.name)
+        return names
+
     def frame(self, *, stable: bool = False) -> pd.DataFrame:
         """The advice: rows with advice changed, all other rows as the applicant gave them.
 
@@ -246,7 +260,7 @@ class Recourse:
         for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
             for position, old, new in zip(
-                where.tolist(), _jsonable_list(before), _jsonable_list(after), strict=True
+                where.tolist(), _cells(feature, before), _cells(feature, after), strict=True
             ):
                 changes[position].append({"feature": feature.name, "from": old, "to": new})
         columns = {
@@ -263,6 +277,7 @@ class Recourse:
             else self.robustness.tolist(),
             "cost": self.cost.tolist(),
             "months": [None] * len(self) if self.months is None else self.months.tolist(),
+            "imputed": [list(names) for names in self.imputed],
         }
         if self.reasons is not None:
             columns["reason"] = self.reasons.tolist()
@@ -305,8 +320,9 @@ class Recourse:
         for feature, cells, fresh in self._changes(rows):
             where.append(cells)
             names.append(np.full(len(cells), feature.name, dtype=object))
-            before.append(self.original[feature.name].iloc[cells].to_numpy(dtype=object))
-            after.append(fresh.to_numpy(dtype=object))
+            column = self.original[feature.name].iloc[cells]
+            before.append(column.to_numpy(dtype=object))
+            after.append(in_form_of(column, feature, fresh).to_numpy(dtype=object))
         positions = np.concatenate(where)
         order = np.argsort(positions, kind="stable")
         return (
@@ -315,6 +331,22 @@ class Recourse:
             np.concatenate(before)[order],
             np.concatenate(after)[order],
         )
+
+
+def _cells(feature: Feature, values: pd.Series) -> list[Any]:
+    """Cells of a feature as JSON has them: None for gaps, ISO texts for dates."""
+    if isinstance(feature, Continuous) and feature.date:
+        return [
+            None if day != day else jsonable(feature, day) for day in read_days(values)[0].tolist()
+        ]
+    known = feature.categories if isinstance(feature, Categorical) else ()
+    cells = _jsonable_list(values)
+    if isinstance(feature, Continuous) and feature.integer:
+        # Whole numbers are decimals where some are missing.
+        cells = [int(cell) if isinstance(cell, float) else cell for cell in cells]
+    if (gaps := gaps_of(values, known)).any():
+        return [None if gap else cell for gap, cell in zip(gaps, cells, strict=True)]
+    return cells
 
 
 def _options(options: tuple[Recourse, ...]) -> list[list[dict[str, Any]]]:
@@ -344,6 +376,6 @@ def _jsonable(value: Any) -> Any:
     value = plain(value)
     if isinstance(value, tuple):
         return [_jsonable(part) for part in value]
-    if value is None or value is pd.NaT or value != value:
+    if value is None or value is pd.NaT or value is pd.NA or value != value:
         return None
     return value if isinstance(value, (str, int, float, bool)) else str(value)

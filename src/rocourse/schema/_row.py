@@ -4,18 +4,29 @@ A table of one row spends its time on being a table. Here its values are plain P
 go by the same rules as a column's.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rocourse.schema._actions import Actions
+from rocourse.schema._dates import to_iso
+from rocourse.schema._features import Continuous
+from rocourse.schema._gaps import is_gap
 from rocourse.schema._layout import Rows
-from rocourse.schema._rules import CategoryRule, NumberRule, Rule, to_number
+from rocourse.schema._rules import CategoryRule, NumberRule, Rule
 from rocourse.schema._values import Scalar, plain
 
 # Other sorts of numbers match categories too, but are not what JSON has.
 _JSON_TYPES = frozenset({str, int, float, bool})
+
+
+def jsonable(feature: Continuous, number: float) -> float | int | str:
+    """A number as JSON has it: whole if it must be, a date as ISO text."""
+    if feature.date:
+        return to_iso(number, whole=feature.integer)
+    return int(number) if feature.integer else number
 
 
 class RowCodes(NamedTuple):
@@ -32,6 +43,8 @@ class EncodedRow(NamedTuple):
 
     raw: tuple[float, ...]
     codes: RowCodes
+    imputed: tuple[str, ...] = ()
+    """The features that were missing and read by their fill, in order."""
 
 
 class RowCodec:
@@ -43,22 +56,32 @@ class RowCodec:
     """
 
     def __init__(self, rules: Mapping[str, Rule], actions: Actions) -> None:
-        self._order = list(rules)
+        self._rules, self._order = rules, list(rules)
         self._names = frozenset(rules)
         self._numbers = [rule for rule in rules.values() if isinstance(rule, NumberRule)]
         self._groups = [rule for rule in rules.values() if isinstance(rule, CategoryRule)]
         self._actions = actions
+        self.priced = actions.pricing.priced
+        """Whether changes cost other than their proximity."""
 
     def encode(self, applicant: Mapping[str, Any]) -> EncodedRow | None:
         """The row's codes; None unless it is beyond doubt, and a table's checks must look at it."""
-        if applicant.keys() != self._names:
+        if not applicant.keys() >= self._names:
             return None
+        imputed: list[str] = []
         raw: list[float] = []
         values: list[float] = []
         categories: list[int] = []
         for number in self._numbers:
-            value = to_number(applicant[number.name])
-            if value is None or not number.sound(value):
+            value = number.read(applicant[number.name])
+            if value is None:
+                if not is_gap(applicant[number.name]):
+                    return None
+                value = math.nan
+            if value != value and number.fill is not None:
+                imputed.append(number.name)
+                value = number.fill
+            if not number.sound(value):
                 return None
             raw.append(value)
             values.append(number.scale(value))
@@ -66,9 +89,16 @@ class RowCodec:
             category = plain(applicant[group.name])
             code = group.code(category) if type(category) in _JSON_TYPES else None
             if code is None:
-                return None
+                code = group.gap
+                if code is None or not is_gap(category):
+                    return None
+                if group.fill is not None:
+                    imputed.append(group.name)
             categories.append(code)
-        return EncodedRow(tuple(raw), RowCodes(tuple(values), tuple(categories)))
+        codes = RowCodes(tuple(values), tuple(categories))
+        if len(imputed) > 1:
+            imputed.sort(key=self._order.index)
+        return EncodedRow(tuple(raw), codes, tuple(imputed))
 
     def settle(self, row: EncodedRow, proposed: RowCodes) -> RowCodes:
         """What `Schema.settle` makes of a proposal for the row."""
@@ -98,17 +128,28 @@ class RowCodec:
         fresh: dict[str, Scalar] = {}
         for number, old, new in zip(self._numbers, before.values, after.values, strict=True):
             if old != new:
-                value = number.unscale(new)
-                fresh[number.name] = int(value) if number.whole else value
+                fresh[number.name] = jsonable(number.feature, number.unscale(new))
         pairs = zip(self._groups, before.categories, after.categories, strict=True)
         for group, was, is_now in pairs:
             if was != is_now:
                 fresh[group.name] = group.feature.categories[is_now]
         return [
-            {"feature": name, "from": plain(applicant[name]), "to": fresh[name]}
+            {"feature": name, "from": self._given(name, applicant[name]), "to": fresh[name]}
             for name in self._order
             if name in fresh
         ]
+
+    def _given(self, name: str, value: object) -> object:
+        """A value as it was given, None for a gap, dates as ISO text."""
+        rule = self._rules[name]
+        if isinstance(rule, NumberRule):
+            number = rule.number(value)
+            if number is None or number != number:
+                return None
+            # A table has whole numbers as decimals where some are missing.
+            told = rule.feature.date or (rule.whole and type(value) is not int)
+            return jsonable(rule.feature, number) if told else plain(value)
+        return plain(value) if rule.code(value) is not None else None
 
     def proximity(self, before: RowCodes, after: RowCodes) -> float:
         """L1 distance in the encoded space; a changed category counts 2."""
@@ -117,11 +158,8 @@ class RowCodec:
         return float(moved + 2.0 * sum(a != b for a, b in pairs))
 
     def cost(self, before: RowCodes, after: RowCodes) -> float:
-        """What the schema says that it costs; the proximity, where it says nothing."""
-        pricing = self._actions.pricing
-        if not pricing.priced:
-            return self.proximity(before, after)
-        return float(pricing.cost(_rows(before), _rows(after))[0])
+        """What the schema says that it costs; about the proximity, where it says nothing."""
+        return float(self._actions.pricing.cost(_rows(before), _rows(after))[0])
 
     def months(self, row: EncodedRow, after: RowCodes) -> float | None:
         """How long it takes; None where nothing is said of that."""

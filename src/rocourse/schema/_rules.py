@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocourse.schema._dates import MOMENTS_PER_DAY, SECONDS_PER_DAY, to_days
 from rocourse.schema._features import Categorical, Continuous, Feature
+from rocourse.schema._gaps import is_gap
 from rocourse.schema._moves import may_follow
 from rocourse.schema._reach import multiples, settle_within
 from rocourse.schema._values import ValueIndex, plain
@@ -142,6 +144,13 @@ def _steps_per_unit(feature: Continuous) -> float:
     return 0.0 if beyond else 10.0**digits
 
 
+def _moments_per_day(feature: Continuous) -> float:
+    """How finely times are told: to the second, or the millisecond within a day; else 0."""
+    if not feature.date or feature.integer:
+        return 0.0
+    return SECONDS_PER_DAY if feature.span >= 1.0 else MOMENTS_PER_DAY
+
+
 class NumberRule:
     """The rule of a continuous feature.
 
@@ -153,6 +162,11 @@ class NumberRule:
     def __init__(self, feature: Continuous, operations: Operations) -> None:
         self.feature, self.name = feature, feature.name
         self.whole = feature.integer
+        self.read = to_days if feature.date else to_number
+        """The number that a single value is, None if it is none."""
+        self.fill = feature.fill if feature.missing == "impute" else None
+        """What a gap is read as; None where gaps are refused."""
+        self._moments = _moments_per_day(feature)
         self._low, self._high, self._span = feature.low, feature.high, feature.span
         self._least, self._most = feature.limits
         slack = _RANGE_TOLERANCE * feature.span
@@ -163,7 +177,8 @@ class NumberRule:
         self._last = self._range[1] if most is None else min(self._range[1], most)
         self._negligible = NEGLIGIBLE_CHANGE * feature.span
         self._clip, self._where, self._round, self._is_whole, self._to_float32 = operations
-        self._per_unit = _steps_per_unit(feature)
+        # A time has no decimals of days.
+        self._per_unit = 0.0 if feature.date else _steps_per_unit(feature)
         self._grid = None if feature.change is None else feature.change.grid
         self._of_columns = operations is COLUMN
 
@@ -186,12 +201,17 @@ class NumberRule:
         low, high = self._range
         yield Fault.OUTSIDE_RANGE, (numbers < low) | (numbers > high)
 
+    def number(self, value: object) -> float | None:
+        """The number that a single value is, NaN for a gap; None if it is none."""
+        number = self.read(value)
+        return math.nan if number is None and is_gap(value) else number
+
     def fault(self, value: object) -> Fault | None:
         """What is wrong with a single value."""
-        number = to_number(value)
+        number = self.number(value)
         if number is None:
             return Fault.NO_NUMBER
-        if self.sound(number):
+        if self.sound(number) or (number != number and self.fill is not None):
             return None
         return next(fault for fault, broken in self.faults(number) if broken)
 
@@ -233,6 +253,8 @@ class NumberRule:
         numbers = self._where(shares == 1.0, self._high, numbers)
         if self.whole:
             numbers = self._round(numbers)
+        elif self._moments:
+            numbers = self._round(numbers * self._moments) / self._moments
         return self._clip(numbers, self._least, self._most)
 
     def _neat(self, numbers: Numbers) -> Numbers:
@@ -305,17 +327,30 @@ class CategoryRule:
         self._may_follow = None if feature.moves is None else may_follow(feature)
         self.code = ValueIndex(feature.categories).find
         """The position of the category that a single value denotes, or None."""
+        imputes = feature.missing == "impute" and feature.fill is not None
+        self.fill = self.code(feature.fill) if imputes else None
+        """The code that a gap is read as; None where gaps are refused or a category."""
+        self.gap = feature.gap if self.fill is None else self.fill
+        """The code of a gap; None where gaps are refused."""
 
     def fault(self, value: object) -> Fault | None:
         """What is wrong with a single value."""
-        return Fault.UNKNOWN_CATEGORY if self.code(value) is None else None
+        if self.code(value) is not None:
+            return None
+        if is_gap(value):
+            return Fault.MISSING if self.gap is None else None
+        return Fault.UNKNOWN_CATEGORY
 
     def settle(self, here: Codes, proposed: Codes) -> Codes:
         """The proposed codes where they are categories that may be chosen, else the row's own."""
         feature = self.feature
         if feature.immutable:
             return here
+        # A gap is no category to choose.
         stay = (proposed < 0) | (proposed >= self._size)
+        if feature.direction is not None and feature.gap is not None:
+            # Nobody knows which way it would be.
+            stay = stay | (here == feature.gap)
         if feature.direction == "up":
             stay = stay | (proposed < here)
         elif feature.direction == "down":

@@ -5,22 +5,26 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from rocourse._files import write_file
-from rocourse._wording import did_you_mean, duplicates, listed, show
+from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema import _encoding, _inference, _json
 from rocourse.schema._actions import Actions
-from rocourse.schema._constrain import Bounds, column_names, constrain
+from rocourse.schema._constrain import Bounds, column_names, constrain, favouring
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
+from rocourse.schema._filling import all_filled, gaps_by_feature, usable
+from rocourse.schema._gaps import MissingWords
 from rocourse.schema._layout import Layout, Rows
 from rocourse.schema._limits import Change, Moves, Together
+from rocourse.schema._parts import check_features, check_set_aside, check_target, without_set_aside
 from rocourse.schema._row import RowCodec
 from rocourse.schema._rules import Rule, rule_of
 from rocourse.schema._together import check_max_features, check_together
@@ -41,44 +45,24 @@ class Schema:
         max_features: The most features that a recourse may change, but for those that follow
             others; None: any number.
         together: What goes together: numbers that follow others, limits of weighted sums.
+        ignored: Columns of the training rows that are no features.
+        id: The column that tells rows apart, if one was named; no feature either.
     """
 
     features: tuple[Feature, ...]
     target: Target | None = None
     max_features: int | None = None
     together: tuple[Together, ...] = ()
+    ignored: tuple[str, ...] = ()
+    id: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.features, Iterable):
-            raise SchemaError(
-                f"features must be a list, but got {show(self.features)}; put it in a list."
-            )
-        object.__setattr__(self, "features", tuple(self.features))
-        if not self.features:
-            raise SchemaError("A schema must have at least one feature, but got none; add one.")
-        for feature in self.features:
-            if not isinstance(feature, (Continuous, Categorical)):
-                raise SchemaError(
-                    f"A feature must be Continuous or Categorical, but got {show(feature)}; use "
-                    "one of them."
-                )
-        if self.target is not None and not isinstance(self.target, Target):
-            raise SchemaError(
-                f"target must be a Target or None, but got {show(self.target)}; use Target(name, "
-                "classes)."
-            )
-        if repeated := duplicates(self.names):
-            raise SchemaError(
-                f"Feature names must be unique, but got {listed(repeated)} more than once; rename "
-                "one."
-            )
-        if self.target is not None and self.target.name in self.names:
-            raise SchemaError(
-                f"The target must not be a feature, but {self.target.name!r} is both; remove the "
-                "feature."
-            )
+        object.__setattr__(self, "features", check_features(self.features))
+        check_target(self.target, self.names)
         check_max_features(self.max_features)
         object.__setattr__(self, "together", check_together(self.together, self.features))
+        taken = (*self.names, *([] if self.target is None else [self.target.name]))
+        object.__setattr__(self, "ignored", check_set_aside(self.ignored, self.id, taken))
 
     @classmethod
     def infer(
@@ -95,13 +79,21 @@ class Schema:
         integer: Iterable[str] = (),
         units: Mapping[str, str] = _NOTHING,
         favourable: Scalar | None = None,
+        missing: MissingWords = None,
+        ignored: Iterable[str] = (),
+        id: str | None = None,
     ) -> "Schema":
         """Reads a schema off the training rows.
 
         Text, flags and pandas categories become categorical features (sorted; a pandas category
         column keeps its order, and its declared categories even where no row has them). Numbers
         become continuous features over the range of the rows; they are integer if the column has an
-        integer type.
+        integer type, or has gaps and else whole numbers only. Times, and texts that are ISO dates
+        in nearly all cells, become continuous features of days.
+
+        Gaps are read sensibly unless `missing` says otherwise: of numbers as the median, of
+        categories as a category of their own. Where training rows have none, a later gap is read as
+        the median or the most frequent category. Rows without a class are not looked at.
 
         Args:
             df: Training rows.
@@ -118,13 +110,19 @@ class Schema:
             units: Words that follow the values in texts, by feature.
             favourable: The class an applicant wants. It is not guessed: only of 0 and 1, or flags,
                 it is 1 by itself, if the target's name does not say that this is bad.
+            missing: What becomes of missing values, for the table or by column: `"impute"`,
+                `"category"` (of numbers in a whole table: impute), `"drop"` or `"error"`.
+            ignored: Columns that are no features.
+            id: Column that tells rows apart; no feature.
 
         Raises:
             SchemaError: An option names no column, a column is constant, the options contradict the
                 rows, or nobody has said which class is favourable.
-            DataError: The rows have missing or infinite values, values outside their bounds, or
-                there are none.
+            DataError: The rows have infinite values, values outside their bounds, or there are
+                none.
         """
+        left_out = tuple(ignored)
+        df = without_set_aside(df, left_out, id)
         return cls(
             *_inference.infer(
                 df,
@@ -138,7 +136,10 @@ class Schema:
                 integer=integer,
                 bounds=bounds,
                 units=units,
-            )
+                missing=missing,
+            ),
+            ignored=left_out,
+            id=id,
         )
 
     @staticmethod
@@ -212,20 +213,13 @@ class Schema:
             change={name: change[name] for name in known("change", change)},
             moves={name: moves[name] for name in known("moves", moves)},
         )
-        limited = replace(
+        return replace(
             self,
             features=features,
+            target=self.target if favourable is None else favouring(self.target, favourable),
             max_features=self.max_features if max_features is None else max_features,
             together=(*self.together, *together),
         )
-        if favourable is None:
-            return limited
-        if self.target is None:
-            raise SchemaError(
-                "favourable must come with a schema that knows the target, but got "
-                f"{show(favourable)} and a schema without one; infer the schema with a target."
-            )
-        return replace(limited, target=replace(self.target, favourable=favourable))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -245,9 +239,7 @@ class Schema:
     @cached_property
     def layout(self) -> Layout:
         """Shape of the encoded vector."""
-        return Layout(
-            len(self.continuous), tuple(len(feature.categories) for feature in self.categorical)
-        )
+        return Layout(len(self.continuous), tuple(feature.size for feature in self.categorical))
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
@@ -277,16 +269,14 @@ class Schema:
         """Checks rows and encodes them.
 
         Args:
-            df: Rows with exactly the columns of the schema, in any order.
+            df: Rows with the columns of the schema, in any order; others are not looked at.
             out_of_range: `"clip"` pulls numbers into the range of the training rows, with one
                 warning; `"error"` refuses them.
 
         Raises:
             DataError: The rows break a rule of the schema.
         """
-        return _encoding.encode(
-            df, self.features, self.layout, target=self._target_name, out_of_range=out_of_range
-        )
+        return _encoding.encode(df, self.features, self.layout, out_of_range=out_of_range)
 
     def decode(self, rows: Rows) -> pd.DataFrame:
         """Raw values of encoded rows: integers are integers, categories the original values."""
@@ -313,11 +303,37 @@ class Schema:
         settled = _encoding.settle(df, rows, proposed, self.features, self.layout)
         return self.actions.settle(df, rows, settled)
 
+    def filled(self, df: pd.DataFrame) -> "Schema":
+        """A copy in which all features that impute know their fill.
+
+        Those that have none learn it: the median of numbers, the most frequent category.
+
+        Args:
+            df: Training rows.
+        """
+        return replace(self, features=all_filled(df, self.features))
+
+    def gaps(self, df: pd.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
+        """Which rows have a missing value, bool [n], by the names of the features that have some.
+
+        Args:
+            df: Rows with the columns of the schema.
+        """
+        return {feature.name: gaps for feature, gaps in gaps_by_feature(df, self.features)}
+
+    def usable(self, df: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        """Which rows can be trained on: all but those with gaps where `missing="drop"`, bool [n].
+
+        Args:
+            df: Rows with the columns of the schema.
+        """
+        return usable(df, self.features)
+
     def check_fit(self, df: pd.DataFrame) -> None:
         """Refuses training rows that this schema cannot be the schema of.
 
         Args:
-            df: Training rows with exactly the columns of the schema.
+            df: Training rows with exactly the columns of the schema, beside those ignored.
 
         Raises:
             SchemaError: Columns are missing or unknown, a number column holds text, an integer one
@@ -325,16 +341,20 @@ class Schema:
                 lie outside its range.
             DataError: Values are missing, infinite or outside their bounds, or there are no rows.
         """
-        check_fit(df, self.features, self._target_name)
+        set_aside = (*self.ignored, *([] if self.id is None else [self.id]))
+        check_fit(df, self.features, self._target_name, set_aside)
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in values that JSON knows, with format and version."""
-        return _json.to_dict(self.features, self.target, self.max_features, self.together)
+        parts = _json.Parts(
+            self.features, self.target, self.max_features, self.together, self.ignored, self.id
+        )
+        return _json.to_dict(parts)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
         """The schema that `to_dict` wrote; unknown keys and other versions are refused."""
-        return cls(**_json.from_dict(data))
+        return cls(*_json.from_dict(data))
 
     def to_json(self) -> str:
         """The schema as JSON text."""
@@ -343,7 +363,7 @@ class Schema:
     @classmethod
     def from_json(cls, text: str) -> "Schema":
         """The schema that `to_json` wrote."""
-        return cls(**_json.from_dict(_json.parse(text)))
+        return cls(*_json.from_dict(_json.parse(text)))
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal schemas, equal digests."""
@@ -368,20 +388,9 @@ class Schema:
         Raises:
             SchemaError: The file is missing, is no JSON, or is no schema of this version.
         """
+        parts = _json.read(path)
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise SchemaError(
-                f"Schema file {str(path)!r} must be readable, but got {error.strerror or error}; "
-                "give a file that Schema.save wrote."
-            ) from error
-        except UnicodeDecodeError as error:
-            raise SchemaError(
-                f"Schema file {str(path)!r} must be text in UTF-8, but got other bytes; give a "
-                "file that Schema.save wrote."
-            ) from error
-        try:
-            return cls.from_json(text)
+            return cls(*parts)
         except SchemaError as error:
             raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
 

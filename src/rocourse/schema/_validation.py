@@ -10,13 +10,15 @@ import pandas as pd
 
 from rocourse._wording import closest, counted, did_you_mean, duplicates, listed, show
 from rocourse.errors import DataError, RocourseError, SchemaError
-from rocourse.schema._features import Categorical, Feature
+from rocourse.schema._dates import read_days
+from rocourse.schema._features import Categorical, Continuous, Feature
+from rocourse.schema._frames import as_frame
+from rocourse.schema._gaps import GAP_WORDS, is_gap
 from rocourse.schema._rules import (
     COLUMN,
     CategoryRule,
     Fault,
     NumberRule,
-    faults_of_any_number,
     fractions,
 )
 from rocourse.schema._values import plain
@@ -28,6 +30,9 @@ Mask = npt.NDArray[np.bool_]
 # is another column's.
 _MOST_OUTSIDE = 0.5
 
+# In place of codes.
+_UNSEEN, _GAP = -1, -2
+
 # What pandas calls the contents of an object column that holds, or may hold, only numbers.
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal", "empty"}
 _MIXTURES = {"mixed", "mixed-integer"}
@@ -35,10 +40,11 @@ _MIXTURES = {"mixed", "mixed-integer"}
 
 def check_frame(df: object) -> pd.DataFrame:
     """Refuses what is no table, has no rows, or has two columns of one name."""
+    df = as_frame(df)
     if not isinstance(df, pd.DataFrame):
         raise DataError(
             f"Rows must be a pandas DataFrame, but got {type(df).__name__}; wrap them in "
-            "pd.DataFrame with column names."
+            "pd.DataFrame with column names, or pass a table of pyarrow or polars."
         )
     if repeated := duplicates(list(df.columns)):
         raise DataError(
@@ -54,12 +60,9 @@ def check_frame(df: object) -> pd.DataFrame:
 
 
 def check_columns(
-    df: pd.DataFrame,
-    names: Sequence[str],
-    target: str | None,
-    error: type[RocourseError] = DataError,
+    df: pd.DataFrame, names: Sequence[str], error: type[RocourseError] = DataError
 ) -> None:
-    """Refuses missing and unknown columns; their order does not matter."""
+    """Refuses missing columns; their order does not matter, nor do others beside them."""
     present = set(df.columns)
     for name in names:
         if name in present:
@@ -72,25 +75,31 @@ def check_columns(
         raise error(
             f"Column {name!r} is in the schema but missing from the rows{others}; add it{remedy}."
         )
-    known = set(names)
+
+
+def refuse_unknown(df: pd.DataFrame, names: Sequence[str], ignored: Sequence[str | None]) -> None:
+    """Refuses columns of training rows of which a schema says nothing."""
     for column in df.columns:
-        if column in known:
+        if column in names or column in ignored:
             continue
-        if column == target:
-            raise error(
-                f"Column {column!r} is the target and no feature, but got it among the rows; drop "
-                "it."
-            )
-        raise error(
+        raise SchemaError(
             f"Column {show(column)} is not in the schema{did_you_mean(column, names)}, which has "
             f"the columns {listed(names)}; drop it."
         )
 
 
-def check_fit(df: pd.DataFrame, features: tuple[Feature, ...], target: str | None) -> None:
+def check_fit(
+    df: pd.DataFrame, features: tuple[Feature, ...], target: str | None, ignored: Sequence[str]
+) -> None:
     """Refuses rows that contradict the features; see `Schema.check_fit`."""
     df = check_frame(df)
-    check_columns(df, [feature.name for feature in features], target, SchemaError)
+    names = [feature.name for feature in features]
+    check_columns(df, names, SchemaError)
+    if target is not None and target in df.columns:
+        raise SchemaError(
+            f"Column {target!r} is the target and no feature, but got it among the rows; drop it."
+        )
+    refuse_unknown(df, names, ignored)
     for feature in features:
         column = df[feature.name]
         if isinstance(feature, Categorical):
@@ -99,33 +108,46 @@ def check_fit(df: pd.DataFrame, features: tuple[Feature, ...], target: str | Non
         values, outside = read_values(column, NumberRule(feature, COLUMN), SchemaError)
         if outside.mean() > _MOST_OUTSIDE:
             raise SchemaError(
-                f"Feature {feature.name!r} has the range {feature.low:.10g} to "
-                f"{feature.high:.10g}, but {outside.sum()} of {len(values)} training rows lie "
-                f"outside it (they reach from {values.min():.10g} to {values.max():.10g}); correct "
-                "the range, or infer the schema from the training rows."
+                f"Feature {feature.name!r} has the range {told(feature, feature.low)} to "
+                f"{told(feature, feature.high)}, but {outside.sum()} of {len(values)} training "
+                f"rows lie outside it (they reach from {told(feature, values.min())} to "
+                f"{told(feature, values.max())}); correct the range, or infer the schema from the "
+                "training rows."
             )
 
 
-def read_numbers(column: pd.Series, name: str, error: type[RocourseError] = DataError) -> Floats:
-    """The finite numbers of a column.
+def read_present(
+    column: pd.Series, name: str, *, date: bool, error: type[RocourseError] = DataError
+) -> Floats:
+    """The finite numbers of a column, NaN where it has gaps.
 
     Args:
         column: Any column.
         name: Its name, for the error sentence.
-        error: Raised if the column does not hold numbers (missing and infinite ones are a
-            `DataError` always).
+        date: Whether it holds dates.
+        error: Raised if the column does not hold numbers or dates (infinite ones are a `DataError`
+            always).
     """
-    values = _numbers(column, name, error)
-    for fault, broken in faults_of_any_number(values):
-        if broken.any():
-            _refuse(fault, broken, values, column, name)
+    values = _numbers(column, name, error, date=date)
+    if (infinite := np.isinf(values)).any():
+        _refuse(Fault.INFINITE, infinite, values, column, name)
+    return values
+
+
+def read_raw(column: pd.Series, feature: Continuous) -> Floats:
+    """The numbers of a column that was encoded, with gaps read by the feature's fill."""
+    values = _numbers(column, feature.name, DataError, date=feature.date)
+    if (gaps := np.isnan(values)).any():
+        # Encoded they were, so there is one.
+        assert feature.fill is not None
+        values = np.where(gaps, feature.fill, values)
     return values
 
 
 def read_values(
     column: pd.Series, rule: NumberRule, error: type[RocourseError] = DataError
 ) -> tuple[Floats, Mask]:
-    """The numbers of a column that keeps the rule of its feature.
+    """The numbers of a column that keeps the rule of its feature, gaps read by its fill.
 
     Args:
         column: Any column.
@@ -136,23 +158,35 @@ def read_values(
     Returns:
         The numbers, and which of them lie outside the range of the training rows.
     """
-    values = _numbers(column, rule.name, error)
+    values = _numbers(column, rule.name, error, date=rule.feature.date)
     outside: Mask = np.zeros(len(values), dtype=bool)
     if rule.sound(values).all():
         return values, outside
+    if rule.fill is not None:
+        values = np.where(np.isnan(values), rule.fill, values)
     for fault, broken in rule.faults(values):
         if fault is Fault.OUTSIDE_RANGE:
             outside = broken
         elif broken.any():
-            _refuse(fault, broken, values, column, rule.name, rule.feature.bounds, error)
+            _refuse(fault, broken, values, column, rule.name, rule.feature, error)
     return values, outside
 
 
-def _numbers(column: pd.Series, name: str, error: type[RocourseError]) -> Floats:
-    values = to_floats(column)
-    if values is None:
+def _numbers(column: pd.Series, name: str, error: type[RocourseError], *, date: bool) -> Floats:
+    if date:
+        values, strangers = read_days(column)
+        if strangers.any():
+            value = plain(column.iloc[int(strangers.argmax())])
+            raise error(
+                f"Column {name!r} must hold dates such as 2020-01-31, but {_rows_hold(strangers)} "
+                f"other values (first {show(value)} in row {_label(column, strangers)}); correct "
+                "them, or make the feature categorical."
+            )
+        return values
+    found = to_floats(column)
+    if found is None:
         _refuse_non_numbers(column, name, error)
-    return values
+    return found
 
 
 def to_floats(column: pd.Series) -> Floats | None:
@@ -166,8 +200,12 @@ def to_floats(column: pd.Series) -> Floats | None:
         return np.asarray(column, dtype=np.float64)
     if pd.api.types.is_numeric_dtype(dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if all(map(is_gap, column)):
+        # Whatever its type is: there is no value to be of it.
+        return np.full(len(column), np.nan)
     if dtype != np.dtype(object):
         return None
+    column = column.mask(column.isin(GAP_WORDS), np.nan)
     kind = pd.api.types.infer_dtype(column)
     if kind not in _NUMBERS and not (kind in _MIXTURES and all(map(_is_number, column))):
         return None
@@ -187,7 +225,7 @@ def _float(value: Any) -> float:
 
 
 def _refuse_non_numbers(column: pd.Series, name: str, error: type[RocourseError]) -> Never:
-    strangers = np.array([not _is_number(value) for value in column], dtype=bool)
+    strangers = np.array([not (_is_number(value) or is_gap(value)) for value in column])
     value = plain(column.iloc[strangers.argmax()])
     what, remedy = "values that are no numbers", "convert the column to numbers"
     if isinstance(value, str):
@@ -224,12 +262,12 @@ def _refuse(
     values: Floats,
     column: pd.Series,
     name: str,
-    bounds: tuple[float | None, float | None] = (None, None),
+    feature: Continuous | None = None,
     error: type[RocourseError] = DataError,
 ) -> Never:
     """Tells what is wrong with some of a column's numbers."""
     if fault is Fault.MISSING:
-        refuse_missing(column, name, broken)
+        refuse_missing(column, name, broken, feature)
     if fault is Fault.INFINITE:
         first = values[broken.argmax()]
         raise DataError(
@@ -242,21 +280,20 @@ def _refuse(
             f"(first {_first(values, broken)} in row {_label(column, broken)}); round them, "
             "or declare the feature with integer=False."
         )
-    least, most = bounds
-    limit = (
-        f"at least {_brief(least)}" if fault is Fault.BELOW_BOUNDS else f"at most {_brief(most)}"
-    )
+    assert feature is not None  # who else has bounds?
+    least, most = (None if bound is None else told(feature, bound) for bound in feature.bounds)
+    limit = f"at least {least}" if fault is Fault.BELOW_BOUNDS else f"at most {most}"
+    first = told(feature, float(values[broken.argmax()]))
     raise DataError(
         f"Column {name!r} must be {limit} by its bounds, but {_rows_hold(broken)} other values "
-        f"(first {_first(values, broken)} in row {_label(column, broken)}); correct them or widen "
-        "the bounds."
+        f"(first {first} in row {_label(column, broken)}); correct them or widen the bounds."
     )
 
 
 def read_codes(
     column: pd.Series, feature: Categorical, error: type[RocourseError] = DataError
 ) -> npt.NDArray[np.int64]:
-    """The category index of each value of a column.
+    """The category index of each value of a column, that of its fill or of gaps for gaps.
 
     Args:
         column: Any column.
@@ -264,14 +301,18 @@ def read_codes(
         error: Raised if a value is none of them (missing ones are a `DataError` always).
     """
     indices, values = factorize(column, feature.name)
-    if (missing := indices < 0).any():
-        refuse_missing(column, feature.name, missing)
     rule = CategoryRule(feature, COLUMN)
-    # One look-up per distinct value, not per row.
-    known = [-1 if (code := rule.code(value)) is None else code for value in values]
-    table = np.array(known, dtype=np.int64)
+    gap = _GAP if rule.gap is None else rule.gap
+    # One look-up per distinct value, not per row; the last one is that of gaps, whose index is -1.
+    known = [
+        code if (code := rule.code(value)) is not None else gap if is_gap(value) else _UNSEEN
+        for value in values
+    ]
+    table = np.array([*known, gap], dtype=np.int64)
     codes: npt.NDArray[np.int64] = table[indices]
-    if (unseen := codes < 0).any():
+    if (missing := codes == _GAP).any():
+        refuse_missing(column, feature.name, missing, feature)
+    if (unseen := codes == _UNSEEN).any():
         value = plain(column.iloc[int(unseen.argmax())])
         raise error(
             f"Column {feature.name!r} must hold one of its categories "
@@ -304,11 +345,24 @@ def _category_remedy(value: object, feature: Categorical) -> str:
     return f"correct it{hint}, or infer the schema from rows that contain it"
 
 
-def refuse_missing(column: pd.Series, name: str, missing: Mask) -> Never:
+def refuse_missing(
+    column: pd.Series, name: str, missing: Mask, feature: Feature | None = None
+) -> Never:
+    """Refuses gaps, and says what would settle them."""
+    remedy = "fill or drop them, or give the feature missing='impute'"
+    if feature is not None and feature.missing == "drop":
+        remedy = "fill them or leave such rows out, as was done in training"
+    elif feature is not None and feature.missing == "impute":
+        remedy = "fit the model, or state the feature's fill"
     raise DataError(
         f"Column {name!r} must not have missing values, but {_rows_hold(missing)} NaN (first in "
-        f"row {_label(column, missing)}); fill or drop them."
+        f"row {_label(column, missing)}); {remedy}."
     )
+
+
+def told(feature: Continuous, value: float) -> str:
+    """A number or date as messages show it."""
+    return feature.word(float(value)) if feature.date else _brief(float(value))
 
 
 def _rows_hold(mask: Mask) -> str:

@@ -41,12 +41,15 @@ def _key(value: object) -> Hashable:
     return ("other", repr(value))
 
 
-def same_kind(values: Iterable[object], what: str) -> tuple[tuple[Scalar, ...], Kind]:
+def same_kind(
+    values: Iterable[object], what: str, *, least: int = 2
+) -> tuple[tuple[Scalar, ...], Kind]:
     """Turns values into plain Python ones of a single kind.
 
     Args:
-        values: Two or more distinct values.
+        values: Distinct values.
         what: The subject of the error sentence, such as `Categories of feature 'Housing'`.
+        least: How many there must be.
 
     Returns:
         The values in their order (all floats if any is one), and their kind.
@@ -62,9 +65,9 @@ def same_kind(values: Iterable[object], what: str) -> tuple[tuple[Scalar, ...], 
             )
         if isinstance(value, float) and not math.isfinite(value):
             raise SchemaError(f"{what} must be finite, but got {value}; leave it out.")
-    if len(scalars) < 2:
+    if len(scalars) < least:
         raise SchemaError(
-            f"{what} must be at least two values, but got "
+            f"{what} must be at least {'two values' if least == 2 else 'one value'}, but got "
             f"{counted(len(scalars), 'value')}{': ' + show(scalars[0]) if scalars else ''}; list "
             "all values that can occur."
         )

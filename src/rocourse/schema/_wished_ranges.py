@@ -8,8 +8,10 @@ import numpy.typing as npt
 
 from rocourse._wording import listed, show
 from rocourse.errors import ConfigError
+from rocourse.schema._dates import to_days
 from rocourse.schema._features import Categorical
 from rocourse.schema._rules import COLUMN, CategoryRule, NumberRule, to_number
+from rocourse.schema._validation import told
 
 # Next to the code of a raw value lies one whose value is on the right side of it.
 _STEPS_ASIDE = 16
@@ -28,7 +30,8 @@ def number_range(
     first, last = feature.limits
     ends = []
     for end, open_end in zip(given, (-math.inf, math.inf), strict=True):
-        number = open_end if end is None else to_number(end)
+        read = to_days if feature.date else to_number
+        number = open_end if end is None else read(end)
         if number is None or math.isnan(number):
             raise ConfigError(
                 f"The range of {name!r} must be a pair of numbers, but got {show(end)} in it; use "
@@ -36,8 +39,9 @@ def number_range(
             )
         if end is not None and not first <= number <= last:
             raise ConfigError(
-                f"The range of {name!r} must lie within {first:g} to {last:g}, which is what the "
-                f"schema allows, but got {show(end)}; wishes can only narrow it."
+                f"The range of {name!r} must lie within {told(feature, first)} to "
+                f"{told(feature, last)}, which is what the schema allows, but got {show(end)}; "
+                "wishes can only narrow it."
             )
         ends.append(number)
     least, most = ends
@@ -68,7 +72,7 @@ def _code(rule: NumberRule, end: float, *, upwards: bool) -> float | None:
 def accepted_categories(feature: Categorical, given: tuple[Any, ...]) -> npt.NDArray[np.bool_]:
     """Which categories will do, bool `[categories]`."""
     find = CategoryRule(feature, COLUMN).code
-    accepted = np.zeros(len(feature.categories), bool)
+    accepted = np.zeros(feature.size, bool)
     for value in given:
         code = find(value)
         if code is None:

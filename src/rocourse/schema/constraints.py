@@ -46,6 +46,8 @@ class ConstraintLayer(eqx.Module):
     high: Array
     may_rise: Array
     may_fall: Array
+    position: Array
+    """Of each category in its group."""
     category_may_rise: Array
     category_may_fall: Array
     layout: Layout = eqx.field(static=True)
@@ -67,6 +69,10 @@ class ConstraintLayer(eqx.Module):
         def per_category(flags: list[bool]) -> np.ndarray:
             return np.repeat(np.asarray(flags, dtype=bool), sizes)
 
+        position, is_gap = _columns(layout)[1].astype(np.float32), _gaps(categorical)
+        # A gap is never entered; with a direction it is not left either, by whatever is beyond it.
+        position[is_gap & per_category([f.direction == "down" for f in categorical])] = -1.0
+
         numbers = [rule for rule in schema.rules.values() if isinstance(rule, NumberRule)]
         limits = np.array([_encoded_bounds(rule) for rule in numbers], np.float32).reshape(-1, 2)
         rules = {
@@ -74,8 +80,9 @@ class ConstraintLayer(eqx.Module):
             "high": limits[:, 1],
             "may_rise": np.array([rises(f) for f in continuous], dtype=bool),
             "may_fall": np.array([falls(f) for f in continuous], dtype=bool),
-            "category_may_rise": per_category([rises(f) for f in categorical]),
-            "category_may_fall": per_category([falls(f) for f in categorical]),
+            "position": position,
+            "category_may_rise": per_category([rises(f) for f in categorical]) & ~is_gap,
+            "category_may_fall": per_category([falls(f) for f in categorical]) & ~is_gap,
         }
         # Put there as they are: `jnp.asarray` would compile something for each new shape.
         return cls(**jax.device_put(rules), layout=layout, actions=ActionLimits.of(schema))
@@ -101,7 +108,7 @@ class ConstraintLayer(eqx.Module):
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""
         here, one_hot = x[: self.layout.n_continuous], x[self.layout.n_continuous :]
-        position = _along(_columns(self.layout)[1], x)
+        position = _along(self.position, x)
         # Of each column: by how many categories it lies above the one that its group is at.
         # Later categories are reached by rising, earlier ones by falling.
         distance = position - _group_sums(one_hot * position, self.layout)
@@ -117,6 +124,12 @@ class ConstraintLayer(eqx.Module):
             low, high = self.actions.reach(low, high, here)
             allowed = allowed & self.actions.allowed(one_hot)
         return Limits(low, high, allowed)
+
+
+def _gaps(features: tuple[Categorical, ...]) -> np.ndarray:
+    """Of each one-hot column: whether it is that of missing values, bool."""
+    columns = [code == feature.gap for feature in features for code in range(feature.size)]
+    return np.array(columns, dtype=bool)
 
 
 def _encoded_bounds(rule: NumberRule) -> tuple[float, float]:

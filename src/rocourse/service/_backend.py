@@ -278,6 +278,7 @@ def _document(
         "decision": decision.decision,
         "favourable": decision.favourable,
         "probability": decision.probability,
+        "imputed": decision.imputed,
         "recourse": None if advice is None else _recourse(decider, advice, promises),
     }
 

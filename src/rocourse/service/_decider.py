@@ -20,6 +20,7 @@ from rocourse.schema import (
     Schema,
     Wishes,
     describe_change,
+    jsonable,
 )
 
 Row = Mapping[str, Any]
@@ -55,12 +56,14 @@ class Decision:
         favourable: Whether that is the class that people want.
         probability: Of the favourable class.
         advice: What to change; None for a row that needs none.
+        imputed: The features that were missing and filled in.
     """
 
     decision: Any
     favourable: bool
     probability: float
     advice: "Advice | None"
+    imputed: list[str]
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,7 @@ class Decider:
             favourable=record["predicted"] == record["desired"],
             probability=record["probability_before"],
             advice=self._advice(row, record) if needed else None,
+            imputed=record["imputed"],
         )
 
     def _chosen(self, row: Row, record: dict[str, Any]) -> Decision:
@@ -220,7 +224,7 @@ class Decider:
 def same_questions(one: Schema, other: Schema) -> bool:
     """Whether two schemas ask for the same rows and promise the same class.
 
-    Ranges of numbers may differ: they come from training rows.
+    Ranges of numbers, and what gaps are read as, may differ: they come from training rows.
     """
     return _questions(one) == _questions(other)
 
@@ -228,7 +232,7 @@ def same_questions(one: Schema, other: Schema) -> bool:
 def _questions(schema: Schema) -> str:
     content = schema.to_dict()
     for feature in content["features"]:
-        for changing in ("low", "high"):
+        for changing in ("low", "high", "fill"):
             feature.pop(changing, None)
     return json.dumps(content, sort_keys=True, default=str)
 
@@ -253,9 +257,11 @@ def _random_row(schema: Schema, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _number(feature: Continuous, place: float) -> float | int:
+def _number(feature: Continuous, place: float) -> float | int | str:
     lowest, highest = feature.bounds
     low = feature.low if lowest is None else max(feature.low, lowest)
     high = feature.high if highest is None else min(feature.high, highest)
     value = low + place * (high - low)
+    if feature.date:
+        return jsonable(feature, round(value))
     return round(value) if feature.integer else float(f"{value:.4g}")

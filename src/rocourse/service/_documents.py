@@ -9,6 +9,8 @@ RowType = TypeVar("RowType", bound=BaseModel)
 
 _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 Scalar = str | int | float | bool
+Cell = Scalar | None
+"""A value of a row; null where it is missing."""
 # More than anybody reads.
 MOST_OPTIONS = 8
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -89,7 +91,7 @@ class Change(BaseModel):
 
     model_config = ConfigDict(populate_by_name=True)
     feature: str
-    before: Scalar = Field(alias="from")
+    before: Cell = Field(alias="from")
     to: Scalar
     text: str
 
@@ -118,7 +120,7 @@ class OptionAnswer(BaseModel):
         description="By the schema; the L1 distance in the encoded space where it states nothing."
     )
     changes: list[Change]
-    row: dict[str, Scalar] = Field(description="The whole row after the change.")
+    row: dict[str, Cell] = Field(description="The whole row after the change.")
     robustness: Robustness | None
 
 
@@ -143,6 +145,9 @@ class DecisionAnswer(BaseModel):
     decision: Scalar
     favourable: bool
     probability: Share = Field(description="Of the favourable class.")
+    imputed: list[str] = Field(
+        description="Features that were missing and filled in, on which the decision rests."
+    )
     recourse: RecourseAnswer | None = Field(description="null for whom nothing has to change.")
 
 
@@ -172,8 +177,8 @@ class PromiseAnswer(BaseModel):
     schema_version: str
     issued_at: datetime
     expires_at: datetime
-    row: dict[str, Scalar]
-    recourse: dict[str, Scalar]
+    row: dict[str, Cell]
+    recourse: dict[str, Cell]
     desired: Scalar
     probability_before: Share
     probability_after: Share
@@ -199,15 +204,15 @@ class Unmet(BaseModel):
 
     feature: str
     promised: Scalar
-    presented: Scalar
+    presented: Cell
 
 
 class Drifted(BaseModel):
     """A feature that changed though nobody asked for it."""
 
     feature: str
-    was: Scalar
-    presented: Scalar
+    was: Cell
+    presented: Cell
 
 
 class RedemptionAnswer(BaseModel):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rocourse.schema import Categorical, Schema
+from rocourse.schema import Categorical, Continuous, NumberRule, Schema
 
 # Numbers go through JSON and float32 on their way.
 _TOLERANCE = 1e-4
@@ -41,10 +41,27 @@ def compare(
             if isinstance(feature, Categorical):
                 met = now == wanted
             else:
-                slack = _TOLERANCE * feature.span
-                met = now >= wanted - slack if wanted > was else now <= wanted + slack
+                met = _went(schema.rules[name], feature, was, wanted, now)
             if not met:
                 unmet.append({"feature": name, "promised": wanted, "presented": now})
         elif now != was:
             drifted.append({"feature": name, "was": was, "presented": now})
     return Comparison(unmet, drifted)
+
+
+def _went(rule: Any, feature: Continuous, was: Any, wanted: Any, now: Any) -> bool:
+    """Whether a number went as far as it should have, or further."""
+    start, goal, end = (_number(rule, value) for value in (was, wanted, now))
+    slack = _TOLERANCE * feature.span
+    if start is None:
+        # Whatever it was, nobody knows in which direction to go on.
+        return end is not None and goal is not None and abs(end - goal) <= slack
+    if end is None or goal is None:
+        return False
+    return end >= goal - slack if goal > start else end <= goal + slack
+
+
+def _number(rule: NumberRule, value: Any) -> float | None:
+    """The number, or None for a gap."""
+    number = rule.number(value)
+    return None if number is None or number != number else number

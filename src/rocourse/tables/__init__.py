@@ -3,13 +3,22 @@
 from rocourse.tables._batches import TableBatches, even_size
 from rocourse.tables._json_records import JsonRecords
 from rocourse.tables._reading import check_table_path, open_table, read_table
-from rocourse.tables._records import Classifier, as_records, prediction_table, recourse_table
+from rocourse.tables._records import (
+    Classifier,
+    as_records,
+    prediction_table,
+    recourse_table,
+    with_ids,
+)
 from rocourse.tables._rows import (
     BATCH_ROWS,
     RowBatches,
+    names_to_drop,
     open_rows,
     read_rows,
+    rows_with_class,
     select_features,
+    select_training_features,
     split_names,
     take_target,
 )
@@ -24,14 +33,18 @@ __all__ = [
     "as_records",
     "check_table_path",
     "even_size",
+    "names_to_drop",
     "new_table",
     "open_rows",
     "open_table",
     "prediction_table",
     "read_rows",
     "read_table",
+    "rows_with_class",
     "recourse_table",
     "select_features",
+    "select_training_features",
     "split_names",
     "take_target",
+    "with_ids",
 ]

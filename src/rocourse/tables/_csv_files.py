@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from rocourse.schema import GAP_WORDS
 from rocourse.tables._batches import even_size
 from rocourse.tables._refusals import check_unique, refuse_table
 
@@ -16,6 +17,13 @@ from rocourse.tables._refusals import check_unique, refuse_table
 # `index_col=False`, the first column would be taken for row labels where rows have more fields than
 # the header.
 _OPTIONS: Any = {"encoding": "utf-8-sig", "index_col": False, "low_memory": False}
+# "None" is a category that people want, of other debts, say, unless all else are numbers.
+_WORDS_OPTIONS: Any = {
+    **_OPTIONS,
+    "dtype": "str",
+    "keep_default_na": False,
+    "na_values": sorted(GAP_WORDS),
+}
 _TEXT_OPTIONS: Any = {**_OPTIONS, "dtype": "str", "keep_default_na": False, "na_values": [""]}
 
 _FLAGS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
@@ -28,6 +36,13 @@ def read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
         frame: pd.DataFrame = pd.read_csv(path, **_OPTIONS)
         if as_text:
             frame[as_text] = pd.read_csv(path, usecols=as_text, **_TEXT_OPTIONS)[as_text]
+        words = [
+            name
+            for name in frame.columns.difference(as_text)
+            if frame[name].dtype == "str" and frame[name].hasnans
+        ]
+        if words:
+            frame[words] = pd.read_csv(path, usecols=words, **_WORDS_OPTIONS)[words]
     return frame
 
 

@@ -1,11 +1,12 @@
 """Recourses and predictions as tables, and tables as records of JSON."""
 
+from collections.abc import Collection
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from rocourse.schema import CutOff, Recourse, verdicts
+from rocourse.schema import CutOff, Recourse, Schema, is_gap, verdicts
 
 
 class Classifier(Protocol):
@@ -23,7 +24,9 @@ class Classifier(Protocol):
         """Probabilities, rows by classes."""
 
 
-def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
+def recourse_table(
+    recourse: Recourse, *, stable: bool = False, ids: "pd.Series[Any] | None" = None
+) -> pd.DataFrame:
     """One line per row: what came of it, the advised values, and the changes in words.
 
     Rows for which nothing was found keep their own values; proximity, the number of features
@@ -34,23 +37,29 @@ def recourse_table(recourse: Recourse, *, stable: bool = False) -> pd.DataFrame:
     Args:
         recourse: The advice for a batch of rows.
         stable: Whether the types must be those of any other batch too.
+        ids: What tells rows apart, to come first under its name.
     """
     if not recourse.others:
-        return _one_line_a_row(recourse, stable=stable)
+        return _one_line_a_row(recourse, ids, stable=stable)
     lines, numbers = [], []
     for k, option in enumerate(recourse.options):
         where = np.flatnonzero(option.advised | (k == 0))
-        table = _one_line_a_row(option[where], stable=stable)
+        own = None if ids is None else ids.iloc[where]
+        table = _one_line_a_row(option[where], own, stable=stable)
         numbers.append(np.stack([where, np.full(len(where), k)]))
         # After the row, before what came of it.
-        table.insert(1, _free_name("option", recourse.original), k + 1)
+        place = 1 if ids is None else 2
+        table.insert(place, _free_name("option", table.columns), k + 1)
         lines.append(table)
     row, number = np.concatenate(numbers, axis=1)
     return pd.concat(lines, ignore_index=True).iloc[np.lexsort((number, row))]
 
 
-def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
-    features = recourse.frame(stable=stable)
+def _one_line_a_row(
+    recourse: Recourse, ids: "pd.Series[Any] | None", *, stable: bool
+) -> pd.DataFrame:
+    features = _whole_numbers(recourse.frame(stable=stable), recourse.schema)
+    columns: dict[str, Any] = {} if ids is None else {str(ids.name): ids.array}
     record: dict[str, Any] = {
         "row": recourse.original.index,
         "status": recourse.status,
@@ -63,23 +72,42 @@ def _one_line_a_row(recourse: Recourse, *, stable: bool) -> pd.DataFrame:
     }
     if recourse.months is not None:
         record["months"] = recourse.months
-    columns = {_free_name(name, features): values for name, values in record.items()}
-    columns |= {name: features[name].array for name in features.columns}
-    columns[_free_name("changes", features)] = recourse.summaries()
+    taken = {*columns, *features.columns}
+    columns |= {_free_name(name, taken): values for name, values in record.items()}
+    columns |= {name: features[name].array for name in features.columns if name not in columns}
+    columns[_free_name("changes", taken)] = recourse.summaries()
+    columns[_free_name("imputed", taken)] = ["; ".join(names) for names in recourse.imputed]
     if recourse.proofs is not None:
         texts = [
             (p.text, p.loosen.text if p.loosen else "") if p else ("", "") for p in recourse.proofs
         ]
         for place, name in enumerate(("proof", "loosen")):
-            columns[_free_name(name, features)] = [text[place] for text in texts]
+            columns[_free_name(name, taken)] = [text[place] for text in texts]
     return pd.DataFrame(columns)
 
 
-def prediction_table(model: Classifier, rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per row: its class, and the probability of each class."""
+def _whole_numbers(features: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Whole numbers as such, which pandas has as decimals where some are missing."""
+    names = [
+        feature.name
+        for feature in schema.continuous
+        if feature.integer and features[feature.name].dtype == np.float64
+    ]
+    return features.astype(dict.fromkeys(names, "Int64")) if names else features
+
+
+def prediction_table(model: Classifier, rows: pd.DataFrame, id: str | None = None) -> pd.DataFrame:
+    """One line per row: its class, and the probability of each class.
+
+    Args:
+        model: The model.
+        rows: The rows.
+        id: The column of them that tells them apart, to come first.
+    """
     probabilities = model.predict_proba(rows)
     return pd.DataFrame(
         {
+            **({} if id is None else {id: rows[id].array}),
             "row": rows.index,
             "predicted": model.classes_[verdicts(probabilities, model.cut_off_)],
             **{
@@ -92,15 +120,27 @@ def prediction_table(model: Classifier, rows: pd.DataFrame) -> pd.DataFrame:
 
 def as_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """One JSON-able object per row."""
-    columns = {name: table[name].tolist() for name in table.columns}
+    columns = {name: _json_list(table[name]) for name in table.columns}
     return [
         {name: values[position] for name, values in columns.items()}
         for position in range(len(table))
     ]
 
 
-def _free_name(name: str, features: pd.DataFrame) -> str:
-    """The name, or one like it that no feature has."""
-    while name in features.columns:
+def with_ids(records: list[dict[str, Any]], ids: "pd.Series[Any] | None") -> list[dict[str, Any]]:
+    """Records of JSON, with what tells their rows apart as `id` at the head of each."""
+    if ids is None:
+        return records
+    return [{"id": id, **record} for id, record in zip(_json_list(ids), records, strict=True)]
+
+
+def _json_list(values: "pd.Series[Any]") -> list[Any]:
+    """Values as JSON has them, None where they are missing."""
+    return [None if is_gap(value) else value for value in values.tolist()]
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or one like it that no other column has."""
+    while name in taken:
         name = f"{name}_"
     return name

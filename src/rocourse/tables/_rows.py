@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rocourse._wording import did_you_mean, listed
 from rocourse.errors import DataError
-from rocourse.schema import Schema
+from rocourse.schema import Schema, Target, gaps_of
 from rocourse.tables._reading import open_table, read_table
 
 # The most rows in memory at once; so many that what a batch costs besides does not count.
@@ -35,42 +37,61 @@ class RowBatches:
         frames: The batches, to be gone through once.
         total: How many rows they have together.
         several: Whether there is more than one batch.
+        id: The column among them that tells rows apart, if there is one.
     """
 
     frames: Iterator[pd.DataFrame]
     total: int
     several: bool
+    id: str | None = None
 
 
-def open_rows(path: Path, *, schema: Schema, drop: Iterable[str] | None) -> RowBatches:
+def open_rows(
+    path: Path, *, schema: Schema, drop: Iterable[str] | None, id: str | None = None
+) -> RowBatches:
     """Opens a table for a model, to read the columns that `select_features` would select.
 
     Args:
         path: The file.
         schema: Schema of the model.
         drop: Names of columns, in the form that `split_names` takes.
+        id: The column that tells rows apart; by default the schema's, if it is there.
     """
-    table = open_table(path, text=_text_columns(schema), size=BATCH_ROWS)
+    text = [*_text_columns(schema), *([] if id is None else [id])]
+    table = open_table(path, text=text, size=BATCH_ROWS)
     names = _without(pd.DataFrame(columns=table.columns), drop, path)
     columns = select_features(names, schema).columns.tolist()
-    return RowBatches(table.read(columns), table.rows, several=table.rows > BATCH_ROWS)
+    if id is not None and id not in names.columns:
+        raise DataError(
+            f"Column {id!r} of --id must be in {str(path)!r}, but the file has "
+            f"{listed(names.columns)}{did_you_mean(id, names.columns)}; name one of these."
+        )
+    if id is None and schema.id in names.columns:
+        id = schema.id
+    read = columns if id is None or id in columns else [*columns, id]
+    return RowBatches(table.read(read), table.rows, table.rows > BATCH_ROWS, id)
 
 
 def select_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The feature columns in the schema's order; the target, if it is there, is left out."""
+    """The feature columns in the schema's order; all others are left out."""
+    if set(schema.names) <= set(frame.columns):
+        return frame[list(schema.names)]
+    # A column is missing: the schema says which, and which one was perhaps meant.
+    return frame
+
+
+def select_training_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The feature columns of training rows, of which a schema must not leave out any in silence."""
     target = None if schema.target is None else schema.target.name
-    features = frame.drop(columns=[name for name in (target,) if name in frame.columns])
-    unknown = [str(name) for name in features.columns if name not in schema.names]
-    if unknown and set(schema.names) <= set(features.columns):
+    known = {*schema.names, *schema.ignored, schema.id, target}
+    unknown = [str(name) for name in frame.columns if name not in known]
+    if unknown and set(schema.names) <= set(frame.columns):
         raise DataError(
             f"Column {unknown[0]!r} must be a feature of the model's schema, but it is unknown "
             f"there{did_you_mean(unknown[0], schema.names)}; leave it out with --drop "
             f"{','.join(unknown)}."
         )
-    if not unknown and set(schema.names) == set(features.columns):
-        return features[list(schema.names)]
-    # A column is missing: the schema says which, and which one was perhaps meant.
-    return features
+    return select_features(frame, schema)
 
 
 def take_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
@@ -94,18 +115,48 @@ def split_names(values: Iterable[str] | None, columns: Collection[str]) -> list[
 
 
 def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Path) -> pd.DataFrame:
-    names = split_names(drop, frame.columns)
+    return frame.drop(columns=names_to_drop(frame.columns, drop, path))
+
+
+def names_to_drop(columns: pd.Index, drop: Iterable[str] | None, path: Path) -> list[str]:
+    """The columns of a file that are to be left out.
+
+    Args:
+        columns: Those that it has.
+        drop: Names of columns, in the form that `split_names` takes.
+        path: The file.
+    """
+    names = split_names(drop, columns)
     for name in names:
-        if name not in frame.columns:
+        if name not in columns:
             raise DataError(
                 f"Column {name!r} of --drop must be in {str(path)!r}, but the file has "
-                f"{listed(frame.columns)}{did_you_mean(name, frame.columns)}; name one of these."
+                f"{listed(columns)}{did_you_mean(name, columns)}; name one of these."
             )
-    return frame.drop(columns=names)
+    return names
+
+
+def rows_with_class(
+    labels: "pd.Series[Any]", target: Target | None
+) -> tuple["np.ndarray[Any, np.dtype[np.bool_]]", list[str]]:
+    """Which rows have a class, bool [n], and a line that says how many have none, if some.
+
+    Args:
+        labels: The column of classes.
+        target: What is known of them, if it is: a class may look like a gap.
+    """
+    known = ~gaps_of(labels, () if target is None else target.classes)
+    if known.all():
+        return known, []
+    count = f"{len(known) - known.sum():,} of {len(known):,}"
+    return known, [f"{labels.name}: {count} missing; these rows are left out"]
 
 
 def _text_columns(schema: Schema) -> list[str]:
     names = [feature.name for feature in schema.categorical if feature.kind == "text"]
+    names += [feature.name for feature in schema.continuous if feature.date]
+    # An id such as 007 is no number.
+    names += [] if schema.id is None else [schema.id]
     if schema.target is not None and isinstance(schema.target.classes[0], str):
         names.append(schema.target.name)
     return names

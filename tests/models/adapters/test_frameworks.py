@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rocourse.errors import DependencyError
+from rocourse.models._frameworks import is_from
 from rocourse.models.adapters import adapt
-from rocourse.models.adapters._frameworks import is_from
 
 
 def pretend(name, module, **members):

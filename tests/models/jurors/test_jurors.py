@@ -106,6 +106,15 @@ def test_a_rare_class_is_in_every_jurors_rows():
         assert np.isfinite(np.asarray(leads)).all()
 
 
+def test_a_rare_class_is_in_every_jurors_rows_where_there_are_too_many_of_others():
+    data, _ = training_rows(20_000, n_classes=3)
+    rare = np.flatnonzero(data.labels == 2)[:3]
+    data = data.take(np.concatenate([np.flatnonzero(data.labels < 2), rare]))
+    jurors = train_jurors(data, Shift(), networks=1, others=6, seed=0)
+    assert jurors.lines.weight.shape[:2] == (6, 3)
+    assert jurors.trees.baseline.shape == (6, 3)
+
+
 def test_the_lead_is_over_the_best_other_class():
     scores = jnp.asarray([[[1.0, 5.0], [3.0, 0.0], [2.0, 4.0]]])
     np.testing.assert_allclose(lead(scores, jnp.asarray([1, 2])), [[1.0, -1.0]])

@@ -68,20 +68,23 @@ def test_from_an_application_to_the_audit(page):
     expect(page.get_by_text("Honours 0 of 1 open promise")).to_be_visible()
 
 
-def test_wishes_and_three_options_of_which_one_is_redeemed(page):
+def test_a_gap_wishes_and_three_options_of_which_one_is_redeemed(page):
     file = {"name": "a.json", "mimeType": "text/plain", "buffer": json.dumps(ROW).encode()}
     page.get_by_label("Load from a file").set_input_files(file)
+    page.locator("#decide-0").fill("")
+    expect(page.locator("#decide-0-note")).to_contain_text("Not given: it counts as")
     page.get_by_role("button", name="My wishes").click()
     page.get_by_label("Keep age as it is").check()
-    page.get_by_label("At least income").fill("20")
+    page.get_by_label("At least years employed").fill("3")
     page.get_by_role("button", name="Decide").click()
+    expect(page.locator("#decision")).to_contain_text("rests on what was not given: income counts")
     cards = page.locator(".option")
     expect(cards).to_have_count(3)
     for card in cards.all():
         expect(card).not_to_contain_text("age:")
     first, second = (cards.nth(k).locator("code").inner_text() for k in range(2))
     cards.nth(1).get_by_role("link", name="See the promise").click()
-    expect(page.locator("#found")).to_contain_text("age as before; income of at least 20")
+    expect(page.locator("#found")).to_contain_text("age as before; years employed of at least 3")
     page.get_by_role("button", name="Check and record").click()
     expect(page.locator(".outcome")).to_contain_text("The promise is kept")
     page.get_by_label("Id of the promise").fill(first)

@@ -1,12 +1,14 @@
 """From a user's model to a function of encoded rows."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from rocourse.errors import ConfigError
+from rocourse.models._frameworks import is_from
 from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._adapted import AdaptedModel
 from rocourse.models.adapters._answers import OUTPUTS, Outputs, Reading
@@ -20,7 +22,7 @@ from rocourse.models.adapters._estimators import (
     probability_call,
     schema_columns,
 )
-from rocourse.models.adapters._frameworks import is_from
+from rocourse.models.adapters._refits import Refit, clone_and_fit
 from rocourse.models.adapters._torch import TorchCall
 from rocourse.models.adapters._views import INPUTS, Inputs, make_view, training_dtypes
 from rocourse.schema import Schema
@@ -37,6 +39,8 @@ def adapt(
     outputs: Outputs | None = None,
     like: pd.DataFrame | None = None,
     step: float = 0.05,
+    refit: Refit | None = None,
+    members: Iterable[Any] = (),
 ) -> BatchModel:
     """Makes any classifier a function of encoded rows.
 
@@ -62,6 +66,11 @@ def adapt(
             categories are such again.
         step: How far a continuous column is moved, as a share of its range, where slopes are
             coordinate differences; see `AdaptedModel.slopes`.
+        refit: How the model is fitted again on shifted rows: a function of rows as the model takes
+            them, labels and a seed that gives a fitted model. Estimators with `get_params` and
+            `fit` are cloned by default.
+        members: Models of the same kind that the user has, such as past versions: they take the
+            place of refits.
 
     Returns:
         A model whose columns are the classes in sorted order.
@@ -73,10 +82,10 @@ def adapt(
     """
     _check_options(schema, inputs, outputs, like, step)
     if _is_batch_model(model):
-        if any(option is not None for option in (classes, inputs, outputs, like)):
+        if any(option is not None for option in (classes, inputs, outputs, like, refit)):
             raise ConfigError(
-                "classes, inputs, outputs and like must not be given for a model that is adapted "
-                "already, but got one of them; give them in the first call of adapt."
+                "classes, inputs, outputs, like and refit must not be given for a model that is "
+                "adapted already, but got one of them; give them in the first call of adapt."
             )
         adapted: BatchModel = model
         return adapted
@@ -102,6 +111,15 @@ def adapt(
     if inputs != "encoded" and like is not None:
         dtypes |= training_dtypes(schema, like)
     call, gradient = _callables(model, kind, inputs, reading)
+    alike = partial(
+        adapt,
+        schema=schema,
+        classes=classes,
+        inputs=inputs,
+        outputs=outputs,
+        like=like,
+        step=step,
+    )
     result = AdaptedModel(
         model=model,
         classes=labels[reading.order],
@@ -111,6 +129,10 @@ def adapt(
         _reading=reading,
         _call=call,
         _gradient=gradient,
+        members=tuple(alike(member) for member in members),
+        _refit=refit or clone_and_fit(model),
+        _labels=(labels if own is None else own)[reading.order],
+        _alike=alike,
     )
     result.probe()
     return result

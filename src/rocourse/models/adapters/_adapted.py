@@ -1,19 +1,27 @@
 """A user's model behind the interface of the searches."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from rocourse.errors import ConfigError, DataError
+from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._answers import Reading
 from rocourse.models.adapters._differences import coordinate_slopes
-from rocourse.models.adapters._views import View
+from rocourse.models.adapters._quick import Quick, make_quick
+from rocourse.models.adapters._refits import Refit, refitted
+from rocourse.models.adapters._views import RawView, View
 from rocourse.schema import Layout, Schema
 
 Gradient = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
+# Fewer rows than these are answered by one thread.
+_FEW_ROWS = 1000
 # Rows of one call of the model, in cells: 8 MB of float32.
 _CELLS = 1 << 21
 
@@ -31,16 +39,69 @@ class AdaptedModel:
         classes: The labels, sorted: the order of the columns of `probabilities`.
         step: How far `slopes` moves a continuous column where there is no gradient.
         schema: What the encoded rows are encoded by.
+        members: Refits of it that the user has.
     """
 
     model: Any
     classes: np.ndarray
     step: float
     schema: Schema
+    members: tuple[BatchModel, ...]
     _view: View
     _reading: Reading
     _call: Callable[[Any], Any]
     _gradient: Gradient | None
+    _refit: Refit | None
+    _labels: np.ndarray
+    """What the model itself calls each class, in the order of `classes`."""
+    _alike: Callable[[Any], BatchModel]
+    """Adapts a model of the same kind in the same way."""
+
+    @property
+    def can_be_refitted(self) -> bool:
+        """Whether it is known how."""
+        return self._refit is not None
+
+    @cached_property
+    def _pools(self) -> ThreadpoolController:
+        return ThreadpoolController()
+
+    def _threads(self, n_rows: int) -> AbstractContextManager[Any]:
+        """One thread for few rows: several would mostly wait for each other."""
+        return self._pools.limit(limits=1) if n_rows < _FEW_ROWS else nullcontext()
+
+    @cached_property
+    def _quick(self) -> Quick | None:
+        if not isinstance(self._view, RawView):
+            return None
+        order = np.argsort(self._reading.order)
+
+        def told(x: np.ndarray) -> np.ndarray:
+            return self.probabilities(x)[:, order]
+
+        return make_quick(self.model, self.schema, self._view.shown, told)
+
+    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+        """As `probabilities`, up to rounding, without tables where the model can do without.
+
+        Categories must be whole.
+        """
+        if self._quick is None:
+            return self.probabilities(x)
+        told: np.ndarray = self._quick(x)[:, self._reading.order]
+        return told
+
+    def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
+        """The model fitted again, adapted as this one is.
+
+        Args:
+            x: Encoded rows, float32 `[n, width]`.
+            labels: Class indices in the order of `classes`, `[n]`.
+            seed: Decides what is random about it.
+        """
+        assert self._refit is not None
+        shown, named = self._view.shown(self._checked(x)), self._labels[labels]
+        return self._alike(refitted(self._refit, self._reading.name, shown, named, seed))
 
     @property
     def _layout(self) -> Layout:
@@ -70,7 +131,8 @@ class AdaptedModel:
             part = x[start : start + size]
             # Models often squeeze their answer, which takes the axis of a single row away.
             asked = np.repeat(part, 2, axis=0) if len(part) == 1 else part
-            answer = self._call(self._view.shown(asked))
+            with self._threads(len(asked)):
+                answer = self._call(self._view.shown(asked))
             result[start : start + size] = self._reading.probabilities(answer, len(asked))[
                 : len(part)
             ]

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rocourse.errors import ConfigError
-from rocourse.models.adapters._frameworks import import_framework, is_from
+from rocourse.models._frameworks import import_framework, is_from
 from rocourse.schema import Categorical, Schema
 
 

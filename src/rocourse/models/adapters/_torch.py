@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rocourse.errors import ConfigError, DataError
+from rocourse.models._frameworks import import_framework
 from rocourse.models.adapters._answers import Reading
-from rocourse.models.adapters._frameworks import import_framework
 
 # Rows of one pass: the activations of a network, not its inputs, fill the memory.
 _ROWS = 4096

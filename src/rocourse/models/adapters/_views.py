@@ -90,7 +90,7 @@ class RawView:
         for k, feature in enumerate(self.schema.continuous):
             if not feature.integer:
                 values = frame[feature.name].to_numpy()
-                frame[feature.name] = _shortest(values, rows.continuous[:, k], feature)
+                frame[feature.name] = shortest(values, rows.continuous[:, k], feature)
         frame = frame[list(self.columns)].astype(dict(self.dtypes))
         if not self.as_array:
             return frame
@@ -127,7 +127,7 @@ class RawView:
         return snapped
 
 
-def _shortest(values: np.ndarray, codes: np.ndarray, feature: Continuous) -> np.ndarray:
+def shortest(values: np.ndarray, codes: np.ndarray, feature: Continuous) -> np.ndarray:
     """The values with the fewest decimals that have the same codes.
 
     Trees split at values that occur: a row that was encoded to float32 and decoded again would fall

@@ -9,6 +9,7 @@ from rocourse.models.jurors._jurors import (
     Lines,
     family_leads,
     lead,
+    refit_shifted,
     train_alike,
     train_jurors,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "leaf_logits",
     "leaves_left",
     "possible_leaves",
+    "refit_shifted",
     "scores_of_hidden",
     "train_alike",
     "train_jurors",

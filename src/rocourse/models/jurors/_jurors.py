@@ -7,7 +7,8 @@ import numpy as np
 from jax import Array
 from threadpoolctl import threadpool_limits
 
-from rocourse.models._cut_off import move_networks
+from rocourse.models._cut_off import move_model, move_networks
+from rocourse.models._interface import BatchModel, Refittable
 from rocourse.models._logistic import fit_logistic
 from rocourse.models._shift import Shift, join_rows, shift_rows, some_rows
 from rocourse.models.jurors._networks import Networks, Numbers, network_scores, train_networks
@@ -105,6 +106,37 @@ def train_alike(
     ]
 
 
+def refit_shifted(
+    model: Refittable,
+    data: TrainingRows,
+    shift: Shift,
+    *,
+    count: int,
+    seed: int,
+    grown: bool = False,
+) -> tuple[BatchModel, ...]:
+    """Refits of a model that is given, each on rows that were shifted anew.
+
+    Args:
+        model: The model.
+        data: The training rows.
+        shift: How far they may shift.
+        count: How many.
+        seed: Decides the shifts, and what is random about a fit.
+        grown: As of `train_jurors`.
+    """
+    rng = np.random.default_rng(seed)
+    layout, fitted = data.schema.layout, []
+    # As of jurors: there are few rows to share.
+    with threadpool_limits(limits=1):
+        for _ in range(count):
+            shifted = _one_shifted(data, shift, grown, rng)
+            x = one_hot(shifted.rows, layout)
+            refit = model.refitted(x, shifted.labels, int(rng.integers(2**31)))
+            fitted.append(move_model(refit, data.cut_off))
+    return tuple(fitted)
+
+
 def family_leads(jurors: Jurors, x: Array, target: Array) -> tuple[Array, ...]:
     """By how much each juror puts the target class before all others: `[jurors, n]` a family.
 
@@ -166,9 +198,9 @@ def _one_shifted(
     data: TrainingRows, shift: Shift, grown: bool, rng: np.random.Generator
 ) -> TrainingRows:
     """Shifted rows in which every class that the rows have can be learned."""
-    data = some_rows(data, _MOST_ROWS, rng)
     present = np.bincount(data.labels, minlength=data.n_classes)
     least = np.minimum(present, _LEAST_CLASS_ROWS)
+    data = _drawn(data, least, rng)
     n_groups = 1 if data.groups is None else len(np.unique(data.groups))
     for _ in range(_MOST_DRAWS):
         shifted = shift_rows(data, shift, rng)
@@ -177,6 +209,15 @@ def _one_shifted(
         if (np.bincount(shifted.labels, minlength=data.n_classes) >= least).all():
             return shifted
     return data
+
+
+def _drawn(data: TrainingRows, least: np.ndarray, rng: np.random.Generator) -> TrainingRows:
+    """Not too many of the rows, among them at least so many of each class."""
+    drawn = some_rows(data, _MOST_ROWS, rng)
+    counts = np.bincount(drawn.labels, minlength=data.n_classes)
+    for label in np.flatnonzero(counts < least):
+        drawn = join_rows(drawn, data.take(np.flatnonzero(data.labels == label)[: least[label]]))
+    return drawn
 
 
 def _train_lines(x: list[np.ndarray], labels: list[np.ndarray], n_classes: int) -> Lines:

@@ -1,6 +1,6 @@
 """Boosted trees as arrays: trained by scikit-learn, asked by compiled code."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.models.jurors._networks import Numbers
+from rocourse.models.trees import TreeEnsemble, read_trees
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -148,47 +149,42 @@ def leaf_logits(trees: FlatTrees, left: Array) -> Array:
 
 
 def _arrays(boosting: "HistGradientBoostingClassifier", n_classes: int) -> tuple[np.ndarray, ...]:
-    """The nodes of a fitted ensemble, padded to one number of nodes.
-
-    scikit-learn has no public view of them; a test compares every answer with `predict_proba`.
-    """
-    fitted: Any = boosting
+    """The nodes of a fitted ensemble, padded to one number of nodes."""
+    ensemble = read_trees(boosting)
     n_logits = 1 if n_classes == 2 else n_classes
     shape = (_ROUNDS, n_logits, _LEAVES - 1)
     column, threshold = np.zeros(shape, np.int32), np.full(shape, _NOWHERE, np.float32)
     stays = np.full(shape, 255, np.uint8)
     value = np.zeros((_ROUNDS, n_logits, _LEAVES), np.float32)
-    for i, trees in enumerate(fitted._predictors):
-        for k, tree in enumerate(trees):
-            nodes = tree.nodes
-            inner, leaves, lost = _in_order(nodes)
-            column[i, k, : len(inner)] = nodes["feature_idx"][inner]
-            # Values are float32: the greatest of them that is not above the threshold.
-            threshold[i, k, : len(inner)] = _at_most(nodes["num_threshold"][inner])
-            stays[i, k, : len(inner)] = [255 - bits for bits in lost]
-            value[i, k, : len(leaves)] = nodes["value"][leaves]
-    baseline = np.asarray(fitted._baseline_prediction, np.float32).reshape(-1)
-    return column, threshold, stays, value, baseline
+    for tree, root in enumerate(ensemble.root):
+        i, k = divmod(tree, n_logits)
+        inner, leaves, lost = _in_order(ensemble, int(root))
+        column[i, k, : len(inner)] = ensemble.feature[inner]
+        # Values are float32: the greatest of them that is not above the threshold.
+        threshold[i, k, : len(inner)] = _at_most(ensemble.threshold[inner])
+        stays[i, k, : len(inner)] = [255 - bits for bits in lost]
+        value[i, k, : len(leaves)] = ensemble.value[leaves, 0]
+    return column, threshold, stays, value, ensemble.base.astype(np.float32)
 
 
-def _in_order(nodes: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+def _in_order(ensemble: TreeEnsemble, root: int) -> tuple[list[int], list[int], list[int]]:
     """Inner nodes, leaves from left to right, and the leaves on each inner node's left as bits."""
     inner: list[int] = []
     leaves: list[int] = []
     lost: list[int] = []
 
     def visit(node: int) -> None:
-        if nodes["is_leaf"][node]:
+        if ensemble.feature[node] < 0:
             leaves.append(node)
             return
         place, start = len(inner), len(leaves)
         inner.append(node)
         lost.append(0)
-        visit(nodes["left"][node])
+        visit(ensemble.left[node])
         lost[place] = sum(1 << leaf for leaf in range(start, len(leaves)))
-        visit(nodes["right"][node])
+        visit(ensemble.right[node])
 
-    visit(0)
+    visit(root)
     return inner, leaves, lost
 
 

@@ -1,19 +1,17 @@
 """The jury: the cheapest changes that models of several families, retrained, are sure of."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jax import Array
 
 from rocourse.models import (
+    BatchModel,
+    HasNetwork,
+    Refittable,
     Shift,
+    Trainer,
     TrainingRows,
-    bound,
-    class_scores,
-    few_at_once,
-    in_blocks,
     with_scores,
 )
 from rocourse.models.jurors import (
@@ -21,7 +19,7 @@ from rocourse.models.jurors import (
     Lines,
     Networks,
     Trees,
-    family_leads,
+    refit_shifted,
     train_alike,
     train_jurors,
 )
@@ -29,25 +27,19 @@ from rocourse.networks import Predictor
 from rocourse.options import Span, instance, maybe, option, share, whole
 from rocourse.recourse._eager import search_twice
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
-from rocourse.recourse.jury._calibration import (
-    Calibration,
-    Trial,
-    Trials,
-    calibrate,
-    jury_chance,
-    run_trials,
-)
+from rocourse.recourse.jury._calibration import Calibration, Trials, calibrate, run_trials
+from rocourse.recourse.jury._given import asked_model, convince
 from rocourse.recourse.jury._search import jury_recourses
-from rocourse.recourse.jury._standing import Jury, standing
+from rocourse.recourse.jury._standing import Jury
 from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._task import Grid
+from rocourse.recourse.jury._trials import Witnesses, chance_of, prepare_trials
 from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Edits, FromHere, Space
-from rocourse.schema import Layout, Rows, one_hot
-from rocourse.schema.constraints import expand
+from rocourse.recourse.search import Asked, Edits, FromHere, Space
+from rocourse.schema import Rows
 
 # Apart from the seeds of training, which start from the model's own.
-_JURORS, _WITNESSES, _ROWS = 0x4A55525F, 0x57495446, 0x524F5753
+_JURORS, _WITNESSES = 0x4A55525F, 0x57495446
 # The fewest and the most networks among witnesses, those of each other family, and those that are
 # trained as the model was.
 _NETWORK_WITNESSES = (60, 200)
@@ -55,8 +47,6 @@ _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
 # The most edits in the place of changes that are locked: what takes more is hardly found.
 _FURTHER_CHANGES = 4
-# More rows than this sharpen a level little.
-_CALIBRATION_ROWS = 160
 
 
 class JuryState(NamedTuple):
@@ -67,14 +57,14 @@ class JuryState(NamedTuple):
     grid: Grid
     trials: Trials
     calibration: Calibration
+    members: tuple[BatchModel, ...] = ()
+    """Refits of a model that is given."""
 
-
-class Witnesses(NamedTuple):
-    """Who says what a recourse is worth, without a part in the search."""
-
-    jurors: Jurors
-    alike: list[list[Predictor]]
-    """Trained as the model was."""
+    def asked(self, context: Context) -> Asked | None:
+        """Who is asked besides: the model that is given, if one is, and its refits."""
+        if isinstance(context.trained, HasNetwork):
+            return None
+        return Asked(context.model, self.members)
 
 
 class JuryProposer(Proposer, kind="jury"):
@@ -144,11 +134,10 @@ class JuryProposer(Proposer, kind="jury"):
         )
         networks, others, alike = self._n_witnesses
         coming = partial(train_jurors, data, shifts[1], grown=grouped)
+        asked = asked_model(context, data, shifts[0], draws[0] + 1)
         witnesses = Witnesses(
             coming(networks=networks, others=others, seed=draws[1]),
-            train_alike(
-                data, shifts[1], fitting.trainer, count=alike, seed=draws[1] + 1, grown=grouped
-            ),
+            self._alike(context, data, shifts[1], fitting.trainer, alike, draws[1] + 1),
         )
         layers = [network.layers for network in fitting.networks]
         jury = Jury(
@@ -165,15 +154,31 @@ class JuryProposer(Proposer, kind="jury"):
         edits, grid = usual_values(
             data.rows, data.schema, min_category_share=self.min_category_share
         )
-        asking = [_without_class(context, data, target) for target in range(data.n_classes)]
-        search = partial(self._search, jury, edits, grid)
-        trial = partial(_trial, search, jury, witnesses, context, data, asking)
+        search = partial(self._search, jury, edits, grid, asked)
+        trial = prepare_trials(search, jury, asked, witnesses, context, data)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
-        return JuryState(jury, edits, grid, trials, calibrate(trials, kept=self.kept))
+        calibration = calibrate(trials, kept=self.kept)
+        members = () if asked is None else asked.members
+        return JuryState(jury, edits, grid, trials, calibration, members)
 
     def recalibrated(self, state: State) -> State:
         """The state for another share of promises to be kept, of as many witnesses as there are."""
         return state._replace(calibration=calibrate(state.trials, kept=self.kept))
+
+    def _alike(
+        self,
+        context: Context,
+        data: TrainingRows,
+        shift: Shift,
+        trainer: Trainer,
+        count: int,
+        seed: int,
+    ) -> list[list[Predictor]] | tuple[BatchModel, ...]:
+        """Models like the one that decides, each on rows that were shifted anew."""
+        given, grown = context.trained, data.groups is not None
+        if isinstance(given, Refittable) and given.can_be_refitted:
+            return refit_shifted(given, data, shift, count=count, seed=seed, grown=grown)
+        return train_alike(data, shift, trainer, count=count, seed=seed, grown=grown)
 
     @property
     def _n_witnesses(self) -> tuple[int, int, int]:
@@ -188,8 +193,8 @@ class JuryProposer(Proposer, kind="jury"):
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
-        search = partial(self._search, state.jury, state.edits, state.grid)
-        return search(state.calibration.levels, context, rows, target)
+        search = partial(self._search, state.jury, state.edits, state.grid, state.asked(context))
+        return search(state.calibration.levels[target], context, rows, target)
 
     def vary(
         self,
@@ -202,9 +207,9 @@ class JuryProposer(Proposer, kind="jury"):
         starts: Rows,
     ) -> Rows:
         """As `propose`, with what is closed to each row; all go together."""
-        search = partial(self._search, state.jury, state.edits, state.grid)
-        levels = state.calibration.levels
-        return search(levels, context, rows, target, from_here=(closed, starts))
+        search = partial(self._search, state.jury, state.edits, state.grid, state.asked(context))
+        level = state.calibration.levels[target]
+        return search(level, context, rows, target, from_here=(closed, starts))
 
     def swap(
         self,
@@ -216,17 +221,17 @@ class JuryProposer(Proposer, kind="jury"):
         closed: np.ndarray,
         starts: Rows,
     ) -> list[tuple[np.ndarray, Rows]]:
-        """What single edits make of the starts, the best few of each."""
-        jury, edits, grid, _, calibration = state
-        return jury_swaps(
-            jury, edits, grid, calibration.levels, rows, target, context.space, closed, starts
-        )
+        """What single edits make of the starts, the best few of each; of given models nothing."""
+        if state.asked(context) is not None:
+            return []
+        what, level = (state.jury, state.edits, state.grid), state.calibration.levels[target]
+        return jury_swaps(*what, level, rows, target, context.space, closed, starts)
 
     def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
-        standings = _standings(state.jury, rows, target, context.schema.layout)
         calibration: Calibration = state.calibration
-        said, chances = jury_chance(standings), np.empty(len(rows))
+        said = chance_of(state.jury, state.asked(context), rows, target, context.schema.layout)
+        chances = np.empty(len(rows))
         for c in np.unique(target):
             own = target == c
             chances[own] = np.interp(said[own], calibration.chances[c], calibration.shares[c])
@@ -248,97 +253,26 @@ class JuryProposer(Proposer, kind="jury"):
         jury: Jury,
         edits: Edits,
         grid: Grid,
-        levels: np.ndarray,
+        asked: Asked | None,
+        level: np.ndarray,
         context: Context,
         rows: Rows,
         target: np.ndarray,
         *,
         from_here: FromHere | None = None,
     ) -> Rows:
-        def search(
-            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
-        ) -> Rows:
-            return jury_recourses(
-                jury,
-                edits,
-                grid,
-                levels,
-                rows,
-                target,
-                space,
-                max_changes=self.max_changes if from_here is None else _FURTHER_CHANGES,
-                from_here=from_here,
-            )
+        def search(space: Space, where: np.ndarray) -> Rows:
+            what = (jury, edits, grid, level[where])
+            some, wanted = rows.take(where), target[where]
+            most = self.max_changes if from_here is None else _FURTHER_CHANGES
+            begin = None if from_here is None else (from_here[0][where], from_here[1].take(where))
+            found = jury_recourses(*what, some, wanted, space, max_changes=most, from_here=begin)
+            if asked is None:
+                return found
+            shut = None if begin is None else begin[0]
+            return convince(asked, *what, some, found, wanted, space, max_changes=most, closed=shut)
 
-        return search_twice(search, context, rows, target, from_here)
-
-
-def _trial(
-    search: Callable[..., Rows],
-    jury: Jury,
-    witnesses: Witnesses,
-    context: Context,
-    data: TrainingRows,
-    asking: Sequence[Rows | None],
-    target: int,
-    level: float,
-) -> Trial | None:
-    """A search at a level for rows that the model does not give the class, and its worth."""
-    rows = asking[target]
-    if rows is None:
-        return None
-    wanted = np.full(len(rows), target)
-    proposed = search(np.full(data.n_classes, level), context, rows, wanted)
-    schema, layout = data.schema, data.schema.layout
-    attempts = schema.settle(schema.decode(rows), rows, proposed)
-    chance = jury_chance(_standings(jury, attempts, wanted, layout))
-    votes = _votes(witnesses.jurors, attempts, wanted, layout)
-    networks, *others = [family.mean(axis=0) for family in votes]
-    x = one_hot(attempts, layout)
-    alike = [class_scores(each, x).argmax(axis=0) == target for each in witnesses.alike]
-    # Large networks are few, and small ones not quite what will be trained: each count half.
-    own_kind = 0.5 * (networks + np.mean(alike, axis=0))
-    return Trial(chance, own_kind, np.mean([own_kind, *others], axis=0))
-
-
-def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | None:
-    """Training rows that the model does not give the class, some of them if there are many."""
-    others = np.flatnonzero(context.verdicts(context.predict(data.rows)) != target)
-    if not len(others):
-        return None
-    rng = np.random.default_rng([context.seed, _ROWS, target])
-    count = min(len(others), _CALIBRATION_ROWS)
-    return data.rows.take(np.sort(rng.choice(others, count, replace=False)))
-
-
-def _standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
-    """As `standing`, of compact rows: `[4, n]`."""
-    bind = partial(bound, _standing_of, (jury,), layout)
-    (found,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return found.T
-
-
-def _standing_of(
-    jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array]:
-    def some(values: Array, codes: Array, wanted: Array) -> Array:
-        return standing(jury[0], expand(values, codes, layout), wanted)
-
-    return (few_at_once(some, continuous.T, categories.T, target).T,)
-
-
-def _votes(jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout) -> list[np.ndarray]:
-    """Which juror gives which row its target, of each family: bool `[jurors, n]`."""
-    bind = partial(bound, _leads_of, (jurors,), layout)
-    families = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return [leads.T > 0.0 for leads in families]
-
-
-def _leads_of(
-    jurors: tuple[Jurors], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array, ...]:
-    x = expand(continuous.T, categories.T, layout)
-    return tuple(leads.T for leads in family_leads(jurors[0], x, target))
+        return search_twice(search, context, target)
 
 
 def _revived(arrays: dict[str, np.ndarray]) -> JuryState:

@@ -77,7 +77,7 @@ def jury_recourses(
     jury: Jury,
     edits: Edits,
     grid: Grid,
-    levels: np.ndarray,
+    level: np.ndarray,
     rows: Rows,
     target: np.ndarray,
     space: Space,
@@ -91,7 +91,7 @@ def jury_recourses(
         jury: Whom to convince.
         edits: What may be done.
         grid: Where numbers may stop on their way back.
-        levels: The standard deviations by which all have to lead, of each class one.
+        level: The standard deviations by which all have to lead, of each row one.
         rows: The rows to change.
         target: The class index wanted for each.
         space: What the rows may become.
@@ -106,9 +106,9 @@ def jury_recourses(
             _search, parts, size.lanes, max_changes, device=own_device(), prepare=task_of
         )
 
-    level = levels[target].astype(np.float32)
     more = () if from_here is None else starting(*from_here)
-    return propose_in_lanes(run, rows, target.astype(np.int32), level, *more)
+    wanted, levels = target.astype(np.int32), level.astype(np.float32)
+    return propose_in_lanes(run, rows, wanted, levels, *more)
 
 
 def _search(

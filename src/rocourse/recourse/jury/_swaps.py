@@ -25,7 +25,7 @@ def jury_swaps(
     jury: Jury,
     edits: Edits,
     grid: Grid,
-    levels: np.ndarray,
+    level: np.ndarray,
     rows: Rows,
     target: np.ndarray,
     space: Space,
@@ -38,7 +38,7 @@ def jury_swaps(
         jury: Whom to convince.
         edits: What may be done.
         grid: Where numbers may stop.
-        levels: The standard deviations by which all have to lead, of each class one.
+        level: The standard deviations by which all have to lead, of each row one.
         rows: The rows, at least one, that the starts come from.
         target: The class index wanted for each.
         space: What the rows may become.
@@ -49,12 +49,11 @@ def jury_swaps(
         Several times: which rows, and what they become.
     """
     parts = (jury, edits, grid, space.constraints)
-    level = levels[target].astype(np.float32)
     columns = (
         rows.continuous,
         rows.categories,
         target.astype(np.int32),
-        level,
+        level.astype(np.float32),
         closed,
         starts.continuous,
         starts.categories,

@@ -116,21 +116,20 @@ class PanelProposer(Proposer, kind="panel"):
     ) -> Rows:
         panel, edits = _unnamed(state)
 
-        def search(
-            space: Space, rows: Rows, target: np.ndarray, from_here: FromHere | None
-        ) -> Rows:
+        def search(space: Space, where: np.ndarray) -> Rows:
+            begin = None if from_here is None else (from_here[0][where], from_here[1].take(where))
             return panel_recourses(
                 panel,
                 edits,
-                rows,
-                target,
+                rows.take(where),
+                target[where],
                 space,
                 max_changes=self.max_changes,
                 min_gain=self.min_gain,
-                from_here=from_here,
+                from_here=begin,
             )
 
-        return search_twice(search, context, rows, target, from_here)
+        return search_twice(search, context, target)
 
     def _quantiles(self, n_classes: int) -> list[float]:
         told = self.margin_quantile

@@ -1,5 +1,6 @@
 """What the searches share: blocks of rows, log-odds, the space of what rows may become."""
 
+from rocourse.recourse.search._asked import Asked, Ways, complete, cut_back, leads
 from rocourse.recourse.search._blocks import (
     LANES,
     Query,
@@ -63,6 +64,7 @@ __all__ = [
     "FINE_QUANTILES",
     "LANES",
     "LEAST_PROBABILITY",
+    "Asked",
     "Candidate",
     "Columns",
     "Edit",
@@ -74,6 +76,7 @@ __all__ = [
     "Retreats",
     "Size",
     "Space",
+    "Ways",
     "all_feature_layers",
     "allowed_edits",
     "ask_about_edits",
@@ -83,6 +86,8 @@ __all__ = [
     "category_edits",
     "column_rates",
     "committee_logits",
+    "complete",
+    "cut_back",
     "edit_layers",
     "edited",
     "feature_layers",
@@ -94,6 +99,7 @@ __all__ = [
     "judge",
     "judged",
     "lawful_edits",
+    "leads",
     "log_odds",
     "log_odds_of",
     "log_odds_slope",

@@ -22,7 +22,9 @@ def constants(table: TableColumns) -> Iterator[Finding]:
     nearly: dict[str, int] = {}
     for column in table.features:
         drop = option("drop", [column.name])
-        if len(column.distinct) <= 1 and not (column.distinct and column.missing):
+        # Beside gaps, one category is a choice, but one number is none.
+        a_choice = column.distinct and column.missing and column.nature != "number"
+        if len(column.distinct) <= 1 and not a_choice:
             always = f"always {show(column.distinct[0])}" if column.distinct else "always empty"
             yield Finding(
                 kind="constant",

@@ -4,7 +4,7 @@ import { ApiError, post, uuid } from "./api.js";
 import { announce, byId, facts, h, hideAlert, showAlert, whileBusy } from "./dom.js";
 import { FileError, parseRow } from "./files.js";
 import { buildFields } from "./form.js";
-import { count, list, moment, percent, short } from "./format.js";
+import { count, list, moment, percent, short, valueText } from "./format.js";
 import { optionCards } from "./options.js";
 import { changeList, comparison, copyable, robustness } from "./recourse.js";
 import { buildWishes } from "./wishes.js";
@@ -28,6 +28,16 @@ function outcome(model) {
   return `${model.target} = ${model.favourable}`;
 }
 
+/** What was not given, and what the decision takes it for. */
+function imputedText(model, names) {
+  const known = new Map(model.features.map((feature) => [feature.name, feature]));
+  const texts = names.map((name) => {
+    const feature = known.get(name);
+    return `${name} counts as ${valueText(feature, feature?.fill)}`;
+  });
+  return `This rests on what was not given: ${list(texts)}.`;
+}
+
 function verdict(model, decision) {
   const title = decision.favourable ? "Approved" : "Refused";
   return [
@@ -44,6 +54,7 @@ function verdict(model, decision) {
       h("strong", {}, percent(decision.probability)),
       ".",
     ),
+    decision.imputed?.length ? h("p", {}, imputedText(model, decision.imputed)) : null,
     decision.subject ? h("p", { class: "quiet" }, `Subject: ${decision.subject}`) : null,
   ];
 }

@@ -1,7 +1,7 @@
 // The fields of an application, built from the schema of the model.
 
 import { announce, h } from "./dom.js";
-import { categoryLabel, count, number } from "./format.js";
+import { categoryLabel, count, number, valueText } from "./format.js";
 
 // Beyond this the service takes no number.
 const LARGEST = 1e30;
@@ -22,7 +22,18 @@ const RULES = {
 
 const WAYS = { up: "up", increase: "up", down: "down", decrease: "down" };
 
+/** Whether a field may be left empty, and what is said of one that is. */
+function optional(feature) {
+  return feature.missing === "impute" || feature.missing === "category";
+}
+
+function emptyNote(feature) {
+  if (feature.missing === "category") return "Not given: it counts as missing.";
+  return optional(feature) ? `Not given: it counts as ${valueText(feature, feature.fill)}.` : "";
+}
+
 function rangeHint(feature) {
+  if (feature.date) return `Usually ${feature.low} to ${feature.high}`;
   const whole = feature.integer ? ", whole number" : "";
   return `Usually ${number(feature.low)} to ${number(feature.high)}${whole}`;
 }
@@ -62,7 +73,7 @@ export function categoryOf(feature, value) {
 
 function numberProblem(feature, input) {
   if (input.validity.badInput) return "Enter a number.";
-  if (input.value === "") return "Enter a number; every field is needed.";
+  if (input.value === "") return optional(feature) ? null : "Enter a number; it is needed.";
   const value = Number(input.value);
   if (Math.abs(value) > LARGEST) return "Enter a number that is not so large.";
   if (feature.integer && !Number.isInteger(value)) return "Enter a whole number.";
@@ -83,14 +94,47 @@ function numberControl(feature, attributes, changed) {
   return {
     input,
     problem: () => numberProblem(feature, input),
-    value: () => Number(input.value),
+    value: () => (input.value === "" ? null : Number(input.value)),
     set(value) {
       input.value = value ?? "";
       return value === undefined || value === null || input.value !== ""
         ? null
         : `“${value}” in the file is not a number.`;
     },
-    note: () => clippingNote(feature, input.value),
+    note: () => (input.value === "" ? emptyNote(feature) : clippingNote(feature, input.value)),
+  };
+}
+
+function dateProblem(feature, input) {
+  if (input.validity.badInput) return "Enter a date.";
+  if (input.value === "") return optional(feature) ? null : "Enter a date; it is needed.";
+  const [first, last] = feature.bounds ?? [null, null];
+  if (first !== null && input.value < first) return `Enter ${first} or later.`;
+  if (last !== null && input.value > last) return `Enter ${last} or earlier.`;
+  return null;
+}
+
+function dateControl(feature, attributes, changed) {
+  const [first, last] = feature.bounds ?? [null, null];
+  const input = h("input", {
+    ...attributes,
+    type: feature.integer ? "date" : "datetime-local",
+    step: feature.integer ? null : "1",
+    min: first,
+    max: last,
+    on: { input: changed },
+  });
+  return {
+    input,
+    problem: () => dateProblem(feature, input),
+    value: () => (input.value === "" ? null : input.value),
+    set(value) {
+      input.value = value ?? "";
+      return value === undefined || value === null || value === "" || input.value !== ""
+        ? null
+        : `“${value}” in the file is not a date.`;
+    },
+    note: () => (input.value === "" ? emptyNote(feature) : ""),
   };
 }
 
@@ -101,14 +145,15 @@ function categoryControl(feature, attributes, changed) {
   const input = h(
     "select",
     { ...attributes, on: { change: changed } },
-    h("option", { value: "" }, "Choose …"),
+    h("option", { value: "" }, optional(feature) ? "Not given" : "Choose …"),
     options,
   );
   return {
     input,
-    problem: () => (input.value === "" ? "Choose one; every field is needed." : null),
+    problem: () =>
+      input.value === "" && !optional(feature) ? "Choose one; it is needed." : null,
     // The category itself, not its text: whether it is a number, a text or a boolean matters.
-    value: () => feature.categories[Number(input.value)],
+    value: () => (input.value === "" ? null : feature.categories[Number(input.value)]),
     set(value) {
       const i = value === undefined || value === null ? -1 : categoryOf(feature, value);
       input.value = i < 0 ? "" : String(i);
@@ -116,8 +161,13 @@ function categoryControl(feature, attributes, changed) {
         ? null
         : `“${value}” is not one of the choices.`;
     },
-    note: () => "",
+    note: () => (input.value === "" ? emptyNote(feature) : ""),
   };
+}
+
+function controlOf(feature) {
+  if (feature.kind !== "continuous") return categoryControl;
+  return feature.date ? dateControl : numberControl;
 }
 
 /** One field: label, control, hints and a place for what is wrong. */
@@ -138,14 +188,15 @@ function makeField(feature, id) {
     mark(null);
     refresh();
   };
-  const make = feature.kind === "continuous" ? numberControl : categoryControl;
-  const control = make(feature, attributes, changed);
+  const control = controlOf(feature)(feature, attributes, changed);
   control.input.addEventListener("change", () => note.textContent && announce(note.textContent));
   const may = rule(feature);
+  // A date is no number of days to whoever enters it.
+  const unit = feature.date ? null : feature.unit;
   const node = h(
     "div",
     { class: "field" },
-    h("label", { for: id }, feature.unit ? `${feature.name} (${feature.unit})` : feature.name),
+    h("label", { for: id }, unit ? `${feature.name} (${unit})` : feature.name),
     control.input,
     h(
       "p",

@@ -3,12 +3,20 @@
 import { byId, freshId, h } from "./dom.js";
 import { list, valueText } from "./format.js";
 
+const ENDS = ["At least", "At most"];
+const DATES = ["From", "Until"];
+
+function inputType(feature) {
+  if (!feature.date) return "number";
+  return feature.integer ? "date" : "datetime-local";
+}
+
 /** One end of a range, as a small field. */
 function endInput(feature, words, changed) {
   const id = freshId("wish");
   const input = h("input", {
     id,
-    type: "number",
+    type: inputType(feature),
     step: feature.integer ? "1" : "any",
     autocomplete: "off",
     on: { input: changed },
@@ -21,10 +29,8 @@ function endInput(feature, words, changed) {
 function makeWish(feature, changed) {
   const id = freshId("wish");
   const lock = h("input", { id, type: "checkbox" });
-  const ranged = feature.kind === "continuous" && !feature.date;
-  const ends = ranged
-    ? [endInput(feature, "At least", changed), endInput(feature, "At most", changed)]
-    : [];
+  const words = feature.kind !== "continuous" ? [] : feature.date ? DATES : ENDS;
+  const ends = words.map((end) => endInput(feature, end, changed));
   lock.addEventListener("change", () => {
     // What stays has no other place to end at.
     for (const { input } of ends) input.disabled = lock.checked;
@@ -41,7 +47,8 @@ function makeWish(feature, changed) {
     ),
     ends.length ? h("span", { class: "ends" }, ends.map((end) => end.node)) : null,
   );
-  const limits = () => ends.map(({ input }) => (input.value === "" ? null : Number(input.value)));
+  const end = ({ input }) => (feature.date ? input.value : Number(input.value));
+  const limits = () => ends.map((one) => (one.input.value === "" ? null : end(one)));
   return {
     feature,
     node,
@@ -62,7 +69,7 @@ function makeWish(feature, changed) {
  * Wires the button that shows wishes beside the fields of a form.
  *
  * They are made when they are first asked for. Returns `read`, which gives the wishes, null without
- * any, or undefined after moving the focus to what is no number; and `clear`.
+ * any, or undefined after moving the focus to what cannot be read; and `clear`.
  */
 export function buildWishes(button, features, prefix) {
   let wishes = [];
@@ -116,11 +123,11 @@ function rangeText(feature, name, values) {
   if (feature?.kind === "categorical") {
     return `${name} ends as ${values.map((value) => valueText(feature, value)).join(" or ")}`;
   }
-  const words = ["at least", "at most"];
+  const words = feature?.date ? DATES : ENDS;
   const ends = values.flatMap((end, i) =>
-    end === null ? [] : [`${words[i]} ${valueText(feature, end)}`],
+    end === null ? [] : [`${words[i].toLowerCase()} ${valueText(feature, end)}`],
   );
-  return `${name} of ${ends.join(" and ")}`;
+  return `${name} ${feature?.date ? "" : "of "}${ends.join(" and ")}`;
 }
 
 /** Wishes that were made, in words; null without any. */

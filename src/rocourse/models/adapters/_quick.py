@@ -1,0 +1,191 @@
+"""Quick answers of models whose columns are prepared each by itself, without tables.
+
+A search asks about thousands of rows that differ in one value, some at a time: a table for each
+call, and a pipeline's checks of it, cost many times what the model does. Where each column of what
+the last step sees is a line of one number, or a table of one category, rows become its matrix at
+once; trees are evaluated as arrays, logistic regressions by a product.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from rocourse.errors import RocourseError
+from rocourse.models.adapters._views import shortest
+from rocourse.models.trees import has_trees, read_trees
+from rocourse.schema import COLUMN, Layout, NumberRule, Schema
+
+Prepare = Callable[[Any], np.ndarray]
+"""From a table or an array to what the last step sees, float64 `[n, columns]`."""
+Answer = Callable[[np.ndarray], np.ndarray]
+"""From what the last step sees to probabilities, columns in the model's order."""
+
+# Rows that the quick answers are checked on, and how far they may be from the model's own.
+_CHECKED = 64
+_TOLERANCE = 1e-5
+# Values of a number that tell whether a column is a line of it.
+_PROBES = 7
+
+
+@dataclass(frozen=True, eq=False)
+class Quick:
+    """A model as a function of encoded rows that makes no table of them.
+
+    Attributes:
+        layout: Of the encoded rows.
+        rules: Of the numbers, in their order.
+        base: What the last step sees of no feature, `[columns]`.
+        slopes: By how much each number raises each column, `[n_continuous, columns]`.
+        tables: What each category adds to each column, `[categories, columns]` a feature.
+        answer: The last step.
+    """
+
+    layout: Layout
+    rules: tuple[NumberRule, ...]
+    base: np.ndarray
+    slopes: np.ndarray
+    tables: tuple[np.ndarray, ...]
+    answer: Answer
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Probabilities of encoded rows `[n, width]`, columns in the model's order."""
+        cut = self.layout.n_continuous
+        raw = np.empty((len(x), cut))
+        for k, rule in enumerate(self.rules):
+            raw[:, k] = _raw(rule, x[:, k])
+        seen = self.base + raw @ self.slopes
+        for group, table in zip(self.layout.group_slices, self.tables, strict=True):
+            seen += table[x[:, group].argmax(axis=1)]
+        return self.answer(seen)
+
+
+def make_quick(
+    model: Any,
+    schema: Schema,
+    shown: Callable[[np.ndarray], Any],
+    told: Callable[[np.ndarray], np.ndarray],
+) -> Quick | None:
+    """The model without tables, if its columns are prepared each by itself.
+
+    Args:
+        model: The user's model.
+        schema: What encoded rows are encoded by.
+        shown: From encoded rows to the table that the model is called with.
+        told: From encoded rows to the model's own probabilities, to be checked against.
+    """
+    parts = _parts(model)
+    if parts is None:
+        return None
+    prepare, answer = parts
+    layout, rules = schema.layout, [NumberRule(one, COLUMN) for one in schema.continuous]
+
+    def seen(x: np.ndarray) -> np.ndarray:
+        return np.asarray(prepare(shown(x)), np.float64)
+
+    middle = np.zeros((1, layout.width), np.float32)
+    middle[:, : layout.n_continuous] = 0.5
+    for group in layout.group_slices:
+        middle[:, group.start] = 1.0
+    try:
+        start = seen(np.repeat(middle, 2, axis=0))[0]
+        slopes = np.zeros((layout.n_continuous, len(start)))
+        for k, rule in enumerate(rules):
+            line = _line(seen, rule, middle, k)
+            if line is None:
+                return None
+            slopes[k] = line
+        tables = [_table(seen, middle, group) - start for group in layout.group_slices]
+    except (RocourseError, ValueError, TypeError, KeyError):
+        # Whatever cannot be looked at in this way is asked as it is.
+        return None
+    here = np.array([_raw(rule, middle[:, k])[0] for k, rule in enumerate(rules)])
+    base = start - here @ slopes
+    quick = Quick(layout, tuple(rules), base, slopes, tuple(tables), answer)
+    return quick if _agrees(quick, told, layout) else None
+
+
+def _parts(model: Any) -> tuple[Prepare, Answer] | None:
+    """How columns are prepared, and what the last step makes of them."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    step = _tree_step(last) if has_trees(last) else _line_step(last)
+    if step is None or not isinstance(model, Pipeline):
+        return step
+    (rows, answer), before = step, model[:-1]
+
+    def prepare(frame: Any) -> np.ndarray:
+        told = before.transform(frame)
+        told = told.toarray() if hasattr(told, "toarray") else told
+        return rows(told) if isinstance(told, pd.DataFrame) else np.asarray(told)
+
+    return prepare, answer
+
+
+def _tree_step(model: Any) -> tuple[Prepare, Answer] | None:
+    try:
+        from rocourse.models.trees import TreeEvaluator
+
+        evaluator = TreeEvaluator(read_trees(model))
+    except RocourseError:
+        # Numba is not there, or trees alone do not say what the model says.
+        return None
+    rows = evaluator.ensemble.rows
+    return lambda seen: rows(seen) if isinstance(seen, pd.DataFrame) else seen, (
+        evaluator.probabilities
+    )
+
+
+def _line_step(model: Any) -> tuple[Prepare, Answer] | None:
+    if not isinstance(model, LogisticRegression) or len(model.classes_) != 2:
+        return None
+    weights, bias = model.coef_[0], model.intercept_[0]
+
+    def answer(seen: np.ndarray) -> np.ndarray:
+        second = 1.0 / (1.0 + np.exp(-np.clip(seen @ weights + bias, -500.0, 500.0)))
+        return np.stack([1.0 - second, second], axis=1)
+
+    return np.asarray, answer
+
+
+def _raw(rule: NumberRule, codes: np.ndarray) -> np.ndarray:
+    """The numbers of codes as a model is shown them."""
+    values = np.asarray(rule.unscale(codes.astype(np.float64)))
+    return values if rule.feature.integer else shortest(values, codes, rule.feature)
+
+
+def _line(
+    seen: Callable[[np.ndarray], np.ndarray], rule: NumberRule, middle: np.ndarray, k: int
+) -> np.ndarray | None:
+    """By how much one unit of a number raises each column; None if columns are no lines of it."""
+    x = np.repeat(middle, _PROBES, axis=0)
+    x[:, k] = np.linspace(0.0, 1.0, _PROBES, dtype=np.float32)
+    raw, told = _raw(rule, x[:, k]), seen(x)
+    slope = (told[-1] - told[0]) / (raw[-1] - raw[0])
+    straight = told[0] + (raw - raw[0])[:, None] * slope
+    scale = np.abs(told).max(axis=0) + 1e-12
+    return slope if (np.abs(straight - told) <= 1e-9 * scale).all() else None
+
+
+def _table(
+    seen: Callable[[np.ndarray], np.ndarray], middle: np.ndarray, group: slice
+) -> np.ndarray:
+    """What columns are for each category of a feature."""
+    size = group.stop - group.start
+    x = np.repeat(middle, size, axis=0)
+    x[:, group] = np.eye(size, dtype=np.float32)
+    return seen(x)
+
+
+def _agrees(quick: Quick, told: Callable[[np.ndarray], np.ndarray], layout: Layout) -> bool:
+    """Whether it says of rows drawn at random what the model says."""
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(size, size=_CHECKED) for size in layout.group_sizes]
+    x = np.zeros((_CHECKED, layout.width), np.float32)
+    x[:, : layout.n_continuous] = rng.random((_CHECKED, layout.n_continuous))
+    for group, code in zip(layout.group_slices, codes, strict=True):
+        x[np.arange(_CHECKED), group.start + code] = 1.0
+    return bool(np.abs(quick(x) - told(x)).max() <= _TOLERANCE)
