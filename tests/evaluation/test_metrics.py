@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,3 +115,15 @@ def test_measures_are_none_when_no_row_needed_a_recourse(recourse, threshold):
     assert evaluation.robust_validity(nothing, [threshold(5).predict]) is None
     assert evaluation.proximity(nothing) is None
     assert evaluation.sparsity(nothing) is None
+
+
+def test_diversity_counts_the_features_in_which_options_differ(recourse):
+    assert evaluation.diversity(recourse) is None
+    advised = recourse.advised
+    same = replace(recourse, others=(recourse,))
+    assert evaluation.diversity(same) == 0.0
+    back = replace(recourse, attempts=recourse.original_rows)
+    several = replace(recourse, others=(back, recourse))
+    # The first and the last are the same; the one between them changes nothing.
+    changed = recourse.features_changed[advised].mean()
+    assert evaluation.diversity(several) == pytest.approx(2 * changed / 3)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from rocourse.errors import LedgerError
+from rocourse.ledger._ids import is_id
 
 # PostgreSQL refuses to index texts of more than some 2,700 bytes; 255 characters take at most 1,020
 # and leave room for the other columns of an index.
@@ -34,6 +35,15 @@ def encode(value: object) -> str:
             f"null, lists and mappings), but writing one failed with {type(error).__name__}; "
             "convert the values before issuing."
         ) from None
+
+
+def check_id(field: str, value: object) -> None:
+    """Refuses what is no id."""
+    if not is_id(value):
+        raise LedgerError(
+            f"The {field} of a promise must be a UUID in lower case, but got another text or "
+            "value; make it with new_id()."
+        )
 
 
 def check_row(field: str, value: object) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -143,7 +144,8 @@ class Ledger:
         Args:
             id: The promise.
             status: An open promise may become anything, or be found open again; a broken one may
-                be redeemed; the others are final.
+                be redeemed or withdrawn; the others are final. When a promise is redeemed, the
+                other options of its decision that are open or broken are withdrawn with it.
             model: Digest of the model in use.
             detail: Free text.
             at: When it happened; now, unless given.
@@ -162,18 +164,19 @@ class Ledger:
         check_moment("at", moment)
         event = Event(at=moment, status=_status(status), model=model, detail=detail)
         with self._write() as connection:
-            before = _find(connection, id, lock=True)
+            before, *others = _locked(connection, id)
             if not before.status.may_become(event.status):
+                or_broken = " or broken" if Status.BROKEN.may_become(event.status) else ""
                 raise SettledPromise(
-                    f"A promise to be recorded as {event.status.value} must be open"
-                    f"{' or broken' if event.status is Status.REDEEMED else ''}, but {id} is "
-                    f"{before.status.value}; leave it as it is, or issue a new promise."
+                    f"A promise to be recorded as {event.status.value} must be open{or_broken}, "
+                    f"but {id} is {before.status.value}; leave it as it is, or issue a new promise."
                 )
-            connection.execute(sa.insert(events), event_values(id, event))
-            if before.status is not event.status:
-                connection.execute(
-                    sa.update(promises).where(promises.c.id == id).values(status=event.status.value)
-                )
+            _append(connection, before, event)
+            if event.status is Status.REDEEMED:
+                closing = replace(event, status=Status.WITHDRAWN, detail=f"{id} was redeemed")
+                for other in others:
+                    if other.status.may_become(closing.status):
+                        _append(connection, other, closing)
             return _find(connection, id)
 
     def open_promises(
@@ -281,10 +284,27 @@ class Ledger:
             )
 
 
-def _find(connection: sa.Connection, id: str, *, lock: bool = False) -> Promise:
+def _locked(connection: sa.Connection, id: str) -> list[Promise]:
+    """A promise and after it the other options of its decision, for nobody else to change."""
+    found = _find(connection, id)
+    own = promises.c.id == id if found.decision is None else promises.c.decision == found.decision
+    # All in one order, so that no two wait for each other. SQLite ignores the clause: there,
+    # whoever writes is alone.
+    query = sa.select(promises).where(own).order_by(promises.c.id).with_for_update()
+    rows = [to_promise(dict(row)) for row in connection.execute(query).mappings()]
+    return sorted(rows, key=lambda promise: promise.id != id)
+
+
+def _append(connection: sa.Connection, promise: Promise, event: Event) -> None:
+    connection.execute(sa.insert(events), event_values(promise.id, event))
+    if promise.status is not event.status:
+        own = promises.c.id == promise.id
+        connection.execute(sa.update(promises).where(own).values(status=event.status.value))
+
+
+def _find(connection: sa.Connection, id: str) -> Promise:
     query = sa.select(promises).where(promises.c.id == _checked(id))
-    # SQLite ignores the clause: there, whoever writes is alone.
-    row = connection.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+    row = connection.execute(query).mappings().one_or_none()
     if row is None:
         raise UnknownPromise(
             f"The id must be one of a promise in the ledger, but {id} is not; check the id, and "

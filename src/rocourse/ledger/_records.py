@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from rocourse.errors import LedgerError
 from rocourse.ledger._checks import (
+    check_id,
     check_moment,
     check_name,
     check_row,
@@ -16,7 +17,7 @@ from rocourse.ledger._checks import (
     check_text,
     encode,
 )
-from rocourse.ledger._ids import is_id, new_id
+from rocourse.ledger._ids import new_id
 
 JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
 
@@ -39,11 +40,12 @@ class Status(StrEnum):
         """Whether a promise of this status may be recorded with another one.
 
         An open promise may become anything, and may be found still open by another model. A broken
-        one may yet be redeemed, as when a model is rolled back. The others are final.
+        one may yet be redeemed, as when a model is rolled back, or withdrawn, as when another
+        option of the same decision is redeemed. The others are final.
         """
         if self is Status.OPEN:
             return True
-        return self is Status.BROKEN and status is Status.REDEEMED
+        return self is Status.BROKEN and status in (Status.REDEEMED, Status.WITHDRAWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,9 @@ class NewPromise:
         robustness: Share of shifted models that keep the promise, where it was estimated.
         issued_at: With a time zone.
         expires_at: With a time zone, and later.
+        decision: What the promises of several options for one applicant have in common, made with
+            `new_id`: when one is redeemed, the others are withdrawn. None for a promise alone.
+        wishes: What the applicant wished for; None without wishes.
 
     Raises:
         LedgerError: A field has a value that cannot be kept.
@@ -80,19 +85,21 @@ class NewPromise:
     robustness: float | None
     issued_at: datetime
     expires_at: datetime
+    decision: str | None = None
+    wishes: Mapping[str, JSON] | None = None
 
     def __post_init__(self) -> None:
-        if not is_id(self.id):
-            raise LedgerError(
-                "The id of a promise must be a UUID in lower case, but got another text or value; "
-                "make it with new_id()."
-            )
+        check_id("id", self.id)
+        if self.decision is not None:
+            check_id("decision", self.decision)
         if self.subject is not None:
             check_name("subject", self.subject)
         check_name("model", self.model)
         check_name("schema_version", self.schema_version)
         check_row("row", self.row)
         check_row("recourse", self.recourse)
+        if self.wishes is not None:
+            check_row("wishes", self.wishes)
         _ = self.documents
         check_share("probability_before", self.probability_before)
         check_share("probability_after", self.probability_after)
@@ -107,13 +114,14 @@ class NewPromise:
             )
 
     @cached_property
-    def documents(self) -> tuple[str, str, str]:
-        """JSON text of `row`, `recourse` and `desired`.
+    def documents(self) -> tuple[str, str, str, str | None]:
+        """JSON text of `row`, `recourse`, `desired` and, if there are any, `wishes`.
 
         Encoded when the promise is made, and once: that is the longest part of issuing, and need
         not be done while others wait for their turn to write.
         """
-        return encode(dict(self.row)), encode(dict(self.recourse)), encode(self.desired)
+        wishes = None if self.wishes is None else encode(dict(self.wishes))
+        return encode(dict(self.row)), encode(dict(self.recourse)), encode(self.desired), wishes
 
 
 @dataclass(frozen=True, kw_only=True)

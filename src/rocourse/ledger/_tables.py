@@ -55,11 +55,11 @@ class Document(sa.types.TypeDecorator[Any]):
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(postgresql.JSON())
+            return dialect.type_descriptor(postgresql.JSON(none_as_null=True))
         return dialect.type_descriptor(sa.Text())
 
     def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
-        return value if dialect.name == "postgresql" else json.loads(value)
+        return value if value is None or dialect.name == "postgresql" else json.loads(value)
 
 
 _ID = sa.String(36).with_variant(postgresql.UUID(as_uuid=False), "postgresql")
@@ -87,10 +87,20 @@ promises = sa.Table(
     sa.Column("issued_at", Moment, nullable=False),
     sa.Column("expires_at", Moment, nullable=False),
     sa.Column("status", _STATUS, nullable=False),
+    sa.Column("decision", _ID),
+    sa.Column("wishes", Document),
     # With the expiry in it, counting and paging read the index alone.
     sa.Index("ledger_promises_by_status", "status", "id", "expires_at"),
     sa.Index("ledger_promises_by_model", "model", "status", "id"),
     sa.Index("ledger_promises_by_subject", "subject", "id"),
+    # Most promises stand alone, and need not pay for it.
+    sa.Index(
+        "ledger_promises_by_decision",
+        "decision",
+        "id",
+        sqlite_where=sa.text("decision IS NOT NULL"),
+        postgresql_where=sa.text("decision IS NOT NULL"),
+    ),
 )
 
 events = sa.Table(
@@ -117,7 +127,7 @@ answers = sa.Table(
 
 def promise_values(promise: NewPromise) -> dict[str, Any]:
     """The row of a promise that is being issued."""
-    given_row, recourse_row, desired = promise.documents
+    given_row, recourse_row, desired, wishes = promise.documents
     return {
         "id": promise.id,
         "subject": promise.subject,
@@ -132,6 +142,8 @@ def promise_values(promise: NewPromise) -> dict[str, Any]:
         "issued_at": promise.issued_at,
         "expires_at": promise.expires_at,
         "status": Status.OPEN.value,
+        "decision": promise.decision,
+        "wishes": wishes,
     }
 
 

@@ -39,8 +39,9 @@ from rocourse.schema import (
 if TYPE_CHECKING:
     from rocourse.recourse.answer import Advisor
 
-# What is found under a lock may be nothing new: in each round, so many are tried besides.
-_FURTHER_TRIALS = (0, 4)
+# What is found under a lock may be nothing new. So there is a second round for rows that lack more
+# than one option, in which so many locks are tried besides.
+_FURTHER_TRIALS = 4
 # Changes of a row that single others are tried for, and how many of these.
 _SWAPS = 5
 _SWAPS_EACH = 6
@@ -231,8 +232,8 @@ class _Group:
         pool = self._swapped(pool, swapped)
         tried: list[np.ndarray] = []
         missing = self._missing(pool, options, np.ones(n, bool))
-        for further in _FURTHER_TRIALS:
-            wanted = np.where(missing > 0, missing + further, 0)
+        for enough, further in ((0, 0), (1, _FURTHER_TRIALS)):
+            wanted = np.where(missing > enough, missing + further, 0)
             next_ = trials(pool, wanted, tried, fixed, layout)
             if not len(next_.place):
                 break

@@ -83,11 +83,20 @@ def create_app(settings: Settings, *, backend: Backend | None = None) -> FastAPI
         most_waiting=_MOST_WAITING * settings.max_rows,
         light=lambda: backend.prompt_rows,
     )
+    # Wishes and options take a search each: they have a thread of their own, one request at a time,
+    # so that the others do not wait for them.
+    searches: Batcher[Question, str | Conflict] = Batcher(
+        backend.answer,
+        lambda asked: len(asked.rows),
+        most=1,
+        most_waiting=_MOST_WAITING * settings.max_rows,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await batcher.close()
+        await searches.close()
         backend.close()
 
     app = FastAPI(
@@ -103,7 +112,11 @@ def create_app(settings: Settings, *, backend: Backend | None = None) -> FastAPI
     app.router.route_class = StrictRoute
     app.state.backend = backend
     _handle_failures(app)
-    decide = _add_routes(app, settings, backend, batcher, ring)
+
+    async def ask(question: Question) -> str | Conflict:
+        return await (batcher if question.choices is None else searches).ask(question)
+
+    decide = _add_routes(app, settings, backend, ask, ring)
     _add_page(app)
     names = {*LOOPBACK, settings.host, *settings.hosts}
     route = FastRoute(_DECISIONS, "POST", decide)
@@ -116,7 +129,7 @@ def _add_routes(
     app: FastAPI,
     settings: Settings,
     backend: Backend,
-    batcher: Batcher[Question, str | Conflict],
+    ask: Callable[[Question], Awaitable[str | Conflict]],
     ring: KeyRing | None,
 ) -> Callable[[Request], Awaitable[Response]]:
     """Adds all routes; gives the endpoint that decides."""
@@ -125,7 +138,7 @@ def _add_routes(
     auditor = LedgerAuditor(backend)
     row = backend.row
     example = backend.decider.example()
-    reader = DecisionReader(row, settings.max_rows, example)
+    reader = DecisionReader(row, lambda: backend.decider.schema, settings.max_rows, example)
     # A name of its own: OpenAPI shows it.
     returned = create_model(
         "RedemptionRequest",
@@ -142,7 +155,7 @@ def _add_routes(
         """Decides on rows, with a recourse for those that are refused."""
         caller = await access.check(request, Role.DECIDE)
         question = await reader.read(request, caller.name)
-        answer = await batcher.ask(question)
+        answer = await ask(question)
         if isinstance(answer, Conflict):
             raise HTTPException(
                 409, "This Idempotency-Key was used for another request; choose a new one."

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, zip_longest
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from rocourse.errors import ConfigError, RocourseError, SettledPromise
 from rocourse.ledger import Conflict, Issue, Ledger, NewPromise, Promise, Status, new_id
-from rocourse.service._decider import Decider, Decision, Row, same_questions
+from rocourse.service._decider import Advice, Choice, Decider, Decision, Row, same_questions
 from rocourse.service._metrics import Metrics
 from rocourse.service._redemption import compare
 from rocourse.service._rows import row_model
@@ -29,17 +29,29 @@ class Question:
         subjects: The caller's reference for each.
         key: The caller's idempotency key.
         caller: Whose key it is: callers do not share theirs.
+        choices: What each applicant asks for beyond the best advice; None where that is all.
     """
 
     rows: Sequence[Row]
     subjects: Sequence[str | None]
     key: str | None
     caller: str
+    choices: Sequence[Choice] | None = None
 
     def fingerprint(self) -> str:
         """Tells this request from others."""
-        text = json.dumps([list(self.rows), self.subjects], sort_keys=True, ensure_ascii=False)
+        parts: list[Any] = [list(self.rows), self.subjects]
+        if self.choices is not None:
+            parts += [self.wishes(), [choice.options for choice in self.choices]]
+        text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def wishes(self) -> list[dict[str, Any] | None]:
+        """The wishes of each applicant, as JSON has them."""
+        if self.choices is None:
+            return [None] * len(self.rows)
+        each = (choice.wishes for choice in self.choices)
+        return [None if wishes is None else wishes.to_dict() for wishes in each]
 
 
 class Draft(NamedTuple):
@@ -109,14 +121,21 @@ class Backend:
 
     def _draft(self, questions: Sequence[Question]) -> Iterator["Draft"]:
         decider, now = self.decider, datetime.now(UTC)
-        made = iter(decider.decide([row for asked in questions for row in asked.rows]))
+        plain = [row for asked in questions if asked.choices is None for row in asked.rows]
+        made = iter(decider.decide(plain))
         for asked in questions:
-            decisions = list(islice(made, len(asked.rows)))
+            if asked.choices is None:
+                decisions = list(islice(made, len(asked.rows)))
+            else:
+                decisions = decider.decide(asked.rows, asked.choices)
+            wishes = asked.wishes()
             documents, promises = [], []
-            for row, subject, decision in zip(asked.rows, asked.subjects, decisions, strict=True):
-                promise = self._promise(decider, row, subject, decision, now)
-                documents.append(_document(decider, subject, decision, promise))
-                promises += [promise] if promise else []
+            for row, subject, decision, wished in zip(
+                asked.rows, asked.subjects, decisions, wishes, strict=True
+            ):
+                offered = self._promises(decider, row, subject, decision, wished, now)
+                documents.append(_document(decider, subject, decision, offered))
+                promises += [promise for promise in offered if promise]
             text = json.dumps({"model": decider.digest, "decisions": documents}, ensure_ascii=False)
             yield Draft(self._issue(asked, promises, text), decisions)
 
@@ -177,31 +196,42 @@ class Backend:
                 "changed": fresh.digest != before.digest,
             }
 
-    def _promise(
+    def _promises(
         self,
         decider: Decider,
         row: Row,
         subject: str | None,
         decision: Decision,
+        wishes: dict[str, Any] | None,
         now: datetime,
-    ) -> NewPromise | None:
+    ) -> list[NewPromise | None]:
+        """A promise for each option; None for one that is not promised."""
         advice = decision.advice
-        if self.ledger is None or advice is None or not advice.found:
-            return None
-        return NewPromise(
-            id=new_id(),
-            subject=subject,
-            model=decider.digest,
-            schema_version=decider.schema_digest,
-            row=row,
-            recourse=advice.row,
-            desired=decider.favourable,
-            probability_before=decision.probability,
-            probability_after=advice.probability,
-            robustness=advice.robustness,
-            issued_at=now,
-            expires_at=now + self.settings.valid_for,
-        )
+        if self.ledger is None or advice is None:
+            return []
+        offered = (advice,) if advice.options is None else advice.options
+        shared = new_id() if sum(option.found for option in offered) > 1 else None
+        return [
+            NewPromise(
+                id=new_id(),
+                subject=subject,
+                model=decider.digest,
+                schema_version=decider.schema_digest,
+                row=row,
+                recourse=option.row,
+                desired=decider.favourable,
+                probability_before=decision.probability,
+                probability_after=option.probability,
+                robustness=option.robustness,
+                issued_at=now,
+                expires_at=now + self.settings.valid_for,
+                decision=shared,
+                wishes=wishes,
+            )
+            if option.found
+            else None
+            for option in offered
+        ]
 
     def _issue(self, asked: Question, promises: list[NewPromise], answer: str) -> Issue:
         key = None
@@ -237,7 +267,10 @@ class Backend:
 
 
 def _document(
-    decider: Decider, subject: str | None, decision: Decision, promise: NewPromise | None
+    decider: Decider,
+    subject: str | None,
+    decision: Decision,
+    promises: Sequence[NewPromise | None],
 ) -> dict[str, Any]:
     advice = decision.advice
     return {
@@ -246,21 +279,35 @@ def _document(
         "favourable": decision.favourable,
         "probability": decision.probability,
         "imputed": decision.imputed,
-        "recourse": None
-        if advice is None
-        else {
-            "status": advice.status,
-            "id": promise.id if promise else None,
-            "issued_at": iso(promise.issued_at) if promise else None,
-            "expires_at": iso(promise.expires_at) if promise else None,
-            "probability": advice.probability,
-            "cost": advice.cost,
-            "changes": advice.changes,
-            "row": advice.row,
-            "robustness": None
-            if advice.robustness is None
-            else _robustness(advice.robustness, decider.witnesses),
-        },
+        "recourse": None if advice is None else _recourse(decider, advice, promises),
+    }
+
+
+def _recourse(
+    decider: Decider, advice: Advice, promises: Sequence[NewPromise | None]
+) -> dict[str, Any]:
+    first = _option(decider, advice, promises[0] if promises else None)
+    if advice.options is None:
+        return first
+    # Without a ledger there are options and no promises.
+    pairs = zip_longest(advice.options, promises)
+    options = [_option(decider, option, promise) for option, promise in pairs]
+    return {**first, "reason": advice.reason, "options": options}
+
+
+def _option(decider: Decider, advice: Advice, promise: NewPromise | None) -> dict[str, Any]:
+    return {
+        "status": advice.status,
+        "id": promise.id if promise else None,
+        "issued_at": iso(promise.issued_at) if promise else None,
+        "expires_at": iso(promise.expires_at) if promise else None,
+        "probability": advice.probability,
+        "cost": advice.cost,
+        "changes": advice.changes,
+        "row": advice.row,
+        "robustness": None
+        if advice.robustness is None
+        else _robustness(advice.robustness, decider.witnesses),
     }
 
 

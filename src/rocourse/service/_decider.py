@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,6 +18,7 @@ from rocourse.schema import (
     ClippedWarning,
     Continuous,
     Schema,
+    Wishes,
     describe_change,
     jsonable,
 )
@@ -31,6 +32,19 @@ _MOST_AT_ONCE = _WARM_SIZES[-1]
 _MOMENT = 0.02
 # Rows to look for one that is refused and can be helped.
 _EXAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an applicant asks for beyond the best advice.
+
+    Attributes:
+        wishes: What advice has to respect, if anything.
+        options: The most options to give.
+    """
+
+    wishes: Wishes | None
+    options: int
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,8 @@ class Advice:
         changes: Each with feature, from, to and text; empty if nothing was found.
         row: The whole row after the change.
         robustness: The estimated chance that the next model honours it, if there is an idea.
+        options: All options, this one first; None if neither options nor wishes were asked for.
+        reason: Why wishes cannot be met, if so.
     """
 
     status: str
@@ -72,6 +88,8 @@ class Advice:
     changes: list[dict[str, Any]]
     row: dict[str, Any]
     robustness: float | None
+    options: "tuple[Advice, ...] | None" = None
+    reason: str | None = None
 
     @property
     def found(self) -> bool:
@@ -136,26 +154,50 @@ class Decider:
                 return row
         return middle_row(self.schema)
 
-    def decide(self, rows: Sequence[Row]) -> list[Decision]:
-        """Decision and, where the row is refused, recourse for each row."""
+    def decide(
+        self, rows: Sequence[Row], choices: Sequence[Choice] | None = None
+    ) -> list[Decision]:
+        """Decision and, where the row is refused, recourse for each row.
+
+        Args:
+            rows: The applicants.
+            choices: What each asks for besides; None for the best advice to all.
+        """
         records: list[dict[str, Any]] = []
         with warnings.catch_warnings():
             # Numbers outside the training range are clipped; nobody reads a warning here.
             warnings.simplefilter("ignore", ClippedWarning)
-            for start in range(0, len(rows), _MOST_AT_ONCE):
-                some = rows[start : start + _MOST_AT_ONCE]
-                records += self.model.recourse_each(some, desired=self.favourable)
-        return [self._decision(row, record) for row, record in zip(rows, records, strict=True)]
+            if choices is None:
+                for start in range(0, len(rows), _MOST_AT_ONCE):
+                    some = rows[start : start + _MOST_AT_ONCE]
+                    records += self.model.recourse_each(some, desired=self.favourable)
+                return [self._decision(*pair) for pair in zip(rows, records, strict=True)]
+            for row, choice in zip(rows, choices, strict=True):
+                records += self.model.recourse_each(
+                    [row], desired=self.favourable, wishes=choice.wishes, options=choice.options
+                )
+        return [self._chosen(*pair) for pair in zip(rows, records, strict=True)]
 
     def _decision(self, row: Row, record: dict[str, Any]) -> Decision:
-        favourable = record["status"] == "not_needed"
+        needed = record["status"] != "not_needed"
         return Decision(
             decision=record["predicted"],
-            favourable=favourable,
+            # Who has the class may still have to change something: to end where they wish.
+            favourable=record["predicted"] == record["desired"],
             probability=record["probability_before"],
-            advice=None if favourable else self._advice(row, record),
+            advice=self._advice(row, record) if needed else None,
             imputed=record["imputed"],
         )
+
+    def _chosen(self, row: Row, record: dict[str, Any]) -> Decision:
+        """The decision on a row with wishes or options."""
+        decision = self._decision(row, record)
+        if decision.advice is None:
+            return decision
+        alone = [record] if record["status"] != "not_found" else []
+        options = tuple(self._advice(row, one) for one in record.get("options", alone))
+        advice = replace(decision.advice, options=options, reason=record.get("reason"))
+        return replace(decision, advice=advice)
 
     def _advice(self, row: Row, record: dict[str, Any]) -> Advice:
         changes = [

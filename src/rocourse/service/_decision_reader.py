@@ -6,14 +6,18 @@ OpenAPI by the same Pydantic model that they are checked with.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
+from rocourse.errors import RocourseError
+from rocourse.schema import Narrowing, Schema, Wishes
 from rocourse.service import _documents as documents
 from rocourse.service._backend import Question
+from rocourse.service._decider import Choice
 from rocourse.service._rows import plain_row
 
 _KEY = r"^[!-~]{1,255}$"
@@ -26,11 +30,19 @@ class DecisionReader:
 
     Args:
         row: What a row must look like.
+        schema: Gives the schema in service, which wishes are read by.
         max_rows: Rows of one request.
         example: A row.
     """
 
-    def __init__(self, row: type[BaseModel], max_rows: int, example: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        row: type[BaseModel],
+        schema: Callable[[], Schema],
+        max_rows: int,
+        example: dict[str, Any],
+    ) -> None:
+        self._schema = schema
         applicant = documents.Applicant[row]  # type: ignore[valid-type]
         self._model = create_model(
             "DecisionsRequest",
@@ -45,7 +57,7 @@ class DecisionReader:
 
         Raises:
             RequestValidationError: The request is not as it must be.
-            HTTPException: The body is not JSON.
+            HTTPException: The body is not JSON, or wishes are not to be had.
         """
         key = request.headers.get("idempotency-key")
         if key is not None and not _KNOWN_KEY.fullmatch(key):
@@ -64,14 +76,34 @@ class DecisionReader:
             [applicant.subject for applicant in applicants],
             key,
             caller,
+            self._choices(applicants),
         )
+
+    def _choices(self, applicants: Sequence[Any]) -> list[Choice] | None:
+        """What is asked for beyond the best advice; None where that is all, as mostly."""
+        if all(applicant.wishes is None and applicant.options == 1 for applicant in applicants):
+            return None
+        return [Choice(self._wishes(one.wishes), one.options) for one in applicants]
+
+    def _wishes(self, given: documents.WishesRequest | None) -> Wishes | None:
+        if given is None:
+            return None
+        try:
+            wishes = Wishes.from_dict(given.model_dump())
+            # Read here, so that others need not wait for what is refused.
+            Narrowing.of(wishes, self._schema())
+        except RocourseError as error:
+            raise HTTPException(422, str(error)) from error
+        return wishes
 
     def description(self) -> dict[str, Any]:
         """What OpenAPI is told."""
         schema = self._model.model_json_schema(ref_template=_REFERENCE)
         parts = schema.pop("$defs")
-        # The row is described with the redemptions; the applicant is only here.
+        # The row is described with the redemptions; the applicant and its wishes are only here.
         (applicant,) = (part for name, part in parts.items() if name.startswith("Applicant"))
+        _, absent = applicant["properties"]["wishes"]["anyOf"]
+        applicant["properties"]["wishes"]["anyOf"] = [parts["WishesRequest"], absent]
         schema["properties"]["applicants"]["items"] = applicant
         return {
             "parameters": [

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 RowType = TypeVar("RowType", bound=BaseModel)
 
@@ -11,6 +11,8 @@ _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 Scalar = str | int | float | bool
 Cell = Scalar | None
 """A value of a row; null where it is missing."""
+# More than anybody reads.
+MOST_OPTIONS = 8
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 PromiseId = Annotated[
     str,
@@ -27,11 +29,35 @@ def _readable(text: str) -> str:
     return text
 
 
+def _unquoted(value: object) -> object:
+    # JSON's 2.0 is a whole number; a text and a flag are none.
+    if isinstance(value, (bool, str)):
+        raise ValueError("must be a whole number")
+    return value
+
+
 Reference = Annotated[
     str,
     Field(min_length=1, max_length=255, pattern="^[!-~][ -~]*$", examples=["A-1017"]),
     AfterValidator(_readable),
 ]
+
+
+class WishesRequest(BaseModel):
+    """What advice has to respect besides the schema, which wishes can only narrow."""
+
+    model_config = _STRICT
+    lock: list[str] = Field(default=[], description="Features that must stay as they are.")
+    ranges: dict[str, list[Scalar | None]] = Field(
+        default={},
+        description="Where features must end: the lowest and the highest number, null for no limit "
+        "on that side, or the categories that will do.",
+        examples=[{"income": [20, None], "job": ["part", "full"]}],
+    )
+    only: list[str] | None = Field(
+        default=None, description="The features that may change at all; null: all that may."
+    )
+    prefer: list[str] = Field(default=[], description="Features to change rather than others.")
 
 
 class Applicant(BaseModel, Generic[RowType]):
@@ -41,6 +67,15 @@ class Applicant(BaseModel, Generic[RowType]):
     row: RowType
     subject: Reference | None = Field(
         default=None, description="Your own reference. Stored with the promise, never read."
+    )
+    wishes: WishesRequest | None = Field(
+        default=None, description="What the applicant wishes. Stored with the promise."
+    )
+    options: Annotated[int, BeforeValidator(_unquoted)] = Field(
+        default=1,
+        ge=1,
+        le=MOST_OPTIONS,
+        description="The most options to give; each that is promised has an id of its own.",
     )
 
 
@@ -71,8 +106,8 @@ class Robustness(BaseModel):
     share: Share
 
 
-class RecourseAnswer(BaseModel):
-    """What to change to be given the favourable class."""
+class OptionAnswer(BaseModel):
+    """One way to be given the favourable class."""
 
     status: Literal["found", "found_unsure", "not_found"] = Field(
         description="found: promised; found_unsure: valid today, and not promised."
@@ -87,6 +122,20 @@ class RecourseAnswer(BaseModel):
     changes: list[Change]
     row: dict[str, Cell] = Field(description="The whole row after the change.")
     robustness: Robustness | None
+
+
+class RecourseAnswer(OptionAnswer):
+    """What to change to be given the favourable class: the first option."""
+
+    reason: str | None = Field(
+        default=None,
+        description="Why wishes cannot be met, if so. Only there if wishes or options were given.",
+    )
+    options: list[OptionAnswer] | None = Field(
+        default=None,
+        description="All of them, what is promised first, then the cheapest. Only there if wishes "
+        "or options were given.",
+    )
 
 
 class DecisionAnswer(BaseModel):
@@ -134,6 +183,11 @@ class PromiseAnswer(BaseModel):
     probability_before: Share
     probability_after: Share
     robustness: Share | None
+    decision: str | None = Field(
+        description="What it shares with other options: when one is redeemed, the others are "
+        "withdrawn."
+    )
+    wishes: dict[str, Any] | None
     history: list[EventAnswer]
 
 

@@ -60,7 +60,8 @@ def _number(rule: NumberRule, least: float, most: float, value: Any) -> float | 
         assert number is not None  # that would be a fault
         if number != number:
             return None
-        if least <= number <= most:
+        # The value itself, where it is one: a whole number may be larger than a float can tell.
+        if least <= (number if rule.feature.date else value) <= most:
             if rule.feature.date:
                 return jsonable(rule.feature, number)
             return int(value) if rule.whole else float(value)

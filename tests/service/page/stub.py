@@ -23,6 +23,7 @@ POLICY = (
 IN_SERVICE, FORMER = "3fa9" * 16, "b27c" * 16
 PROMISE = "0b7e3c1a-5d2f-4c7b-9a41-2f6d8e90c3b5"
 EXPIRED = "1c8f4d2b-6e30-4d8c-8b52-3a7e9fa1d4c6"
+REASON = "Purpose must end as Car, but it is another one and must stay as it is."
 SCRIPT = "<script>document.title = 'taken'</script>"
 
 FEATURES: list[dict[str, Any]] = [
@@ -77,6 +78,11 @@ ROW = {
     "ForeignWorker": True,
 }
 CHANGES = [("Duration", 24, "36 → 24 months"), ("Status", 3, "no checking account → 0 to 200 DM")]
+# A second option is promised as well, a third is not.
+OTHERS = [
+    ("found", "2d905e3c-7f41-4e9d-9c63-4b8fa0b2e5d7", 0.97, 1.2, CHANGES[:1]),
+    ("found_unsure", None, 0.4, 0.9, [("Telephone", True, "no → yes")]),
+]
 
 MODEL = {
     "digest": IN_SERVICE,
@@ -96,10 +102,10 @@ def _problem(status: int, detail: str, **headers: str) -> JSONResponse:
     return JSONResponse({"detail": detail}, status, headers)
 
 
-def _recourse(row: dict[str, Any]) -> dict[str, Any]:
+def _recourse(row: dict[str, Any], planned: list[tuple[str, Any, str]]) -> dict[str, Any]:
     changes = [
         {"feature": name, "from": row[name], "to": to, "text": f"{name}: {text}"}
-        for name, to, text in CHANGES
+        for name, to, text in planned
     ]
     return {
         "status": "found",
@@ -109,9 +115,20 @@ def _recourse(row: dict[str, Any]) -> dict[str, Any]:
         "probability": 0.87,
         "cost": 1.4234,
         "changes": changes,
-        "row": row | {name: to for name, to, _ in CHANGES},
+        "row": row | {name: to for name, to, _ in planned},
         "robustness": {"witnesses": 8, "honoured": 7, "share": 0.875},
     }
+
+
+def _with_options(row: dict[str, Any], most: int) -> dict[str, Any]:
+    first = _recourse(row, CHANGES)
+    options = [first]
+    for status, id, share, cost, planned in OTHERS[: most - 1]:
+        times = {} if id else {"issued_at": None, "expires_at": None}
+        chance = {"robustness": {"witnesses": None, "honoured": None, "share": share}}
+        said = {"status": status, "id": id, "cost": cost}
+        options.append(_recourse(row, planned) | said | times | chance)
+    return first | {"reason": None, "options": options}
 
 
 _FAILURES = {
@@ -130,6 +147,7 @@ async def _decisions(request: Request) -> Response:
     (applicant,) = (await request.json())["applicants"]
     row, subject = applicant["row"], applicant["subject"]
     request.app.state.asked.append((request.headers["idempotency-key"], row, subject))
+    request.app.state.wished.append((applicant["options"], applicant["wishes"]))
     if subject in _FAILURES:
         return _FAILURES[subject]()
     approved = row["Duration"] <= 12
@@ -138,12 +156,13 @@ async def _decisions(request: Request) -> Response:
         "decision": int(approved),
         "favourable": approved,
         "probability": 0.82 if approved else 0.31,
-        "recourse": None if approved else _recourse(row),
+        "recourse": None if approved else _with_options(row, applicant["options"]),
     }
     if row["CreditAmount"] > 50_000:
         nothing = {"status": "not_found", "id": None, "issued_at": None, "expires_at": None}
         empty = {"changes": [], "row": row, "cost": 0.0, "robustness": None, "probability": 0.31}
-        answer["recourse"] = nothing | empty
+        told = {"options": [], "reason": REASON if applicant["wishes"] else None}
+        answer["recourse"] = nothing | empty | told
     return JSONResponse({"model": IN_SERVICE, "decisions": [answer]})
 
 
@@ -158,7 +177,7 @@ async def _promise(request: Request) -> Response:
     if redeemed:
         line = {"at": "2026-05-11T14:05:00Z", "status": "redeemed", "model": IN_SERVICE}
         history.append(line | {"detail": "approved as presented"})
-    recourse = _recourse(ROW)
+    recourse = _recourse(ROW, CHANGES)
     return JSONResponse(
         {
             "id": request.path_params["id"],
@@ -174,6 +193,8 @@ async def _promise(request: Request) -> Response:
             "probability_before": 0.31,
             "probability_after": 0.87,
             "robustness": 0.875,
+            "decision": str(uuid.UUID(int=7)),
+            "wishes": {"lock": ["Purpose"], "ranges": {"CreditAmount": [10_000, None]}},
             "history": history,
         }
     )
@@ -278,6 +299,7 @@ def make_app(*, key: str | None = None, ledger: bool = True) -> Starlette:
         ]
     )
     app.state.asked, app.state.redeemed, app.state.ledger = [], False, ledger
+    app.state.wished = []
     app.add_middleware(_Headers)
     return app
 

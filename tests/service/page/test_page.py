@@ -10,7 +10,7 @@ pytest.importorskip("playwright", reason="the page is tested with playwright, wh
 uvicorn = pytest.importorskip("uvicorn", reason="the stand-in needs uvicorn, which is missing")
 
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
-from tests.service.page.stub import EXPIRED, PROMISE, ROW, SCRIPT, make_app  # noqa: E402
+from tests.service.page.stub import EXPIRED, PROMISE, REASON, ROW, SCRIPT, make_app  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 KEY = "sesame"
@@ -69,6 +69,7 @@ def running():
 @pytest.fixture
 def stub(running):
     running.app.state.asked.clear()
+    running.app.state.wished.clear()
     running.app.state.redeemed = False
     return running
 
@@ -104,8 +105,9 @@ def page(visit, stub):
     return visit(stub.url)
 
 
-def fill_in(page, **changes):
+def fill_in(page, options=1, **changes):
     page.get_by_role("button", name="Load the example").click()
+    page.get_by_label("How many options").select_option(str(options))
     for name, value in changes.items():
         page.locator("#decide-form").get_by_label(name).fill(str(value))
 
@@ -298,6 +300,71 @@ def test_data_is_shown_as_text(page):
     assert page.locator("main script").count() == 0
 
 
+def test_options_are_cards_with_their_changes_cost_certainty_and_promise(page, stub):
+    fill_in(page, options=3)
+    submit(page)
+    expect(page.locator("#announcer")).to_have_text("Refused. There are 3 options.")
+    cards = page.locator(".option")
+    expect(cards).to_have_count(3)
+    expect(page.locator("#decision")).to_contain_text("There are 3 ways, each enough by itself.")
+    first, second, third = cards.all()
+    expect(first).to_contain_text("Duration: 36 → 24 months")
+    expect(first).to_contain_text("Likely to hold when the model is renewed.")
+    expect(first).to_contain_text("7 of 8 models of shifted data would honour this.")
+    expect(first).to_contain_text(PROMISE)
+    expect(second).to_contain_text("Very likely to hold")
+    expect(second).to_contain_text("estimated at 97%")
+    expect(second.get_by_role("heading")).to_have_text("Option 2promised")
+    expect(third.get_by_role("heading")).to_have_text("Option 3cheapest")
+    expect(third).to_contain_text("Unlikely to hold")
+    expect(third).to_contain_text("Not promised")
+    assert third.get_by_role("link").count() == 0
+    assert stub.app.state.wished == [(3, None)]
+    # The rows stay folded until they are asked for.
+    assert visible_rows(page) == []
+    second.get_by_text("Before and after").first.click()
+    assert visible_rows(page) == ["Duration"]
+    first.get_by_role("link", name="See the promise").click()
+    expect(page.locator("#found")).to_contain_text("One of several options")
+    expect(page.locator("#found")).to_contain_text(
+        "Purpose as before; CreditAmount of at least 10,000 DM"
+    )
+
+
+def test_wishes_are_sent_as_they_were_made(page, stub):
+    fill_in(page)
+    assert page.locator(".wish").count() == 0
+    wishes = page.get_by_role("button", name="My wishes")
+    wishes.click()
+    # What cannot be asked to change needs no wish.
+    expect(page.locator(".wish")).to_have_count(len(ROW) - 2)
+    page.get_by_label("Keep Purpose as it is").check()
+    page.get_by_label("At least CreditAmount").fill("10000")
+    page.get_by_label("Keep Duration as it is").check()
+    expect(page.get_by_label("At most Duration")).to_be_disabled()
+    expect(wishes).to_have_text("My wishes (3)")
+    wishes.click()
+    expect(page.get_by_label("Keep Purpose as it is")).to_be_hidden()
+    submit(page)
+    expect(page.locator("#verdict")).to_be_visible()
+    ranges = {"CreditAmount": [10_000, None]}
+    assert stub.app.state.wished == [(1, {"lock": ["Duration", "Purpose"], "ranges": ranges})]
+    page.get_by_role("button", name="Clear").click()
+    expect(wishes).to_have_text("My wishes")
+    wishes.click()
+    assert not page.get_by_label("Keep Purpose as it is").is_checked()
+    expect(page.get_by_label("At least CreditAmount")).to_have_value("")
+
+
+def test_wishes_that_cannot_be_met_are_told_with_the_reason(page):
+    fill_in(page, CreditAmount=60_000)
+    page.get_by_role("button", name="My wishes").click()
+    page.get_by_label("Keep Purpose as it is").check()
+    submit(page)
+    expect(page.locator("#decision")).to_contain_text("The wishes cannot be met")
+    expect(page.locator("#decision")).to_contain_text(REASON)
+
+
 def test_promise_is_looked_up_and_redeemed(page):
     page.get_by_role("link", name="Promise").click()
     expect(page).to_have_title("Look up a promise · rocourse")
@@ -398,6 +465,8 @@ def test_keyboard_alone_gets_through(page):
     expect(page.get_by_label("Duration (months)")).to_have_value("36")
     for _ in range(3):
         keys.press("Tab")
+    assert has_focus(page.get_by_role("button", name="My wishes"))
+    keys.press("Tab")
     assert has_focus(page.get_by_label("Duration (months)"))
     keys.press("ArrowUp")
     for _ in range(5):
@@ -407,6 +476,9 @@ def test_keyboard_alone_gets_through(page):
     keys.press("ArrowUp")
     for _ in range(4):
         keys.press("Tab")
+    assert has_focus(page.get_by_label("How many options"))
+    keys.press("Home")
+    keys.press("Tab")
     keys.type("A-1")
     keys.press("Enter")
     expect(page.locator("#verdict")).to_contain_text("Refused")
@@ -425,14 +497,18 @@ def test_keyboard_alone_gets_through(page):
 @pytest.mark.parametrize("view", ["decide", "promise", "audit"])
 def test_phone_needs_no_sideways_scrolling(visit, stub, view):
     page = visit(stub.url, viewport={"width": 360, "height": 740})
-    fill_in(page)
-    page.get_by_label("CreditAmount").fill("-5")
+    fill_in(page, options=3 if view == "decide" else 1)
+    page.get_by_role("button", name="My wishes").click()
+    amount = page.get_by_label("CreditAmount (DM)")
+    amount.fill("-5")
     submit(page)
     expect(page.locator("#decide-1-error")).to_have_text("Enter 0 or more.")
-    page.get_by_label("CreditAmount").fill("99")
+    amount.fill("99")
     submit(page)
     expect(page.locator("#verdict")).to_be_visible()
-    page.get_by_label("All fields").check()
+    if view == "decide":
+        page.get_by_text("Before and after").first.click()
+    page.get_by_label("All fields").first.check()
     if view == "promise":
         page.get_by_role("link", name="See the promise").click()
         page.get_by_role("button", name="Check and record").click()
@@ -444,7 +520,11 @@ def test_phone_needs_no_sideways_scrolling(visit, stub, view):
 
 
 def test_every_control_has_a_label(visit, stub):
-    page = visit(f"{stub.url}#promise/{PROMISE}")
+    page = visit(stub.url)
+    fill_in(page, options=3)
+    page.get_by_role("button", name="My wishes").click()
+    submit(page)
+    page.get_by_role("link", name="See the promise").first.click()
     expect(page.locator("#return-form")).to_be_visible()
     unlabelled = page.evaluate(
         "[...document.querySelectorAll('input, select')].filter(n => !n.labels.length).length"

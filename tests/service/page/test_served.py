@@ -1,5 +1,6 @@
 """The page in a browser, served by the service itself: from an application to the audit."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("playwright", reason="the page is tested with playwright, which is missing")
 
 from playwright.sync_api import expect  # noqa: E402
+from tests.service.making import ROW  # noqa: E402
 from tests.service.page.test_page import CHROMIUM, browser  # noqa: E402, F401
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in chromium: missing")
@@ -29,13 +31,27 @@ def address(tmp_path_factory, stored):
         process.terminate()
 
 
-def test_from_an_application_to_the_audit(address, browser):  # noqa: F811
+@pytest.fixture
+def page(address, browser):  # noqa: F811
+    """The page, which must not complain."""
     page = browser.new_page()
     faults = []
-    page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
+    page.on("console", lambda line: faults.append(line.text) if _is_fault(line) else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
     page.get_by_role("button", name="Load the example").click()
+    yield page
+    assert faults == []
+    page.close()
+
+
+def _is_fault(line):
+    # What the service refuses, the browser reports as well.
+    return line.type == "error" and "status of 422" not in line.text
+
+
+def test_from_an_application_to_the_audit(page):
+    page.get_by_label("How many options").select_option("1")
     page.get_by_role("button", name="Decide").click()
     expect(page.get_by_role("heading", name="Refused")).to_be_visible()
     expect(page.get_by_text("of 3 models of shifted data would honour this")).to_be_visible()
@@ -50,5 +66,39 @@ def test_from_an_application_to_the_audit(address, browser):  # noqa: F811
     # The model in service keeps the one promise that there is; the contrary one breaks it.
     expect(page.get_by_text("Honours 1 of 1 open promise")).to_be_visible()
     expect(page.get_by_text("Honours 0 of 1 open promise")).to_be_visible()
-    assert faults == []
-    page.close()
+
+
+def test_a_gap_wishes_and_three_options_of_which_one_is_redeemed(page):
+    file = {"name": "a.json", "mimeType": "text/plain", "buffer": json.dumps(ROW).encode()}
+    page.get_by_label("Load from a file").set_input_files(file)
+    page.locator("#decide-0").fill("")
+    expect(page.locator("#decide-0-note")).to_contain_text("Not given: it counts as")
+    page.get_by_role("button", name="My wishes").click()
+    page.get_by_label("Keep age as it is").check()
+    page.get_by_label("At least years employed").fill("3")
+    page.get_by_role("button", name="Decide").click()
+    expect(page.locator("#decision")).to_contain_text("rests on what was not given: income counts")
+    cards = page.locator(".option")
+    expect(cards).to_have_count(3)
+    for card in cards.all():
+        expect(card).not_to_contain_text("age:")
+    first, second = (cards.nth(k).locator("code").inner_text() for k in range(2))
+    cards.nth(1).get_by_role("link", name="See the promise").click()
+    expect(page.locator("#found")).to_contain_text("age as before; years employed of at least 3")
+    page.get_by_role("button", name="Check and record").click()
+    expect(page.locator(".outcome")).to_contain_text("The promise is kept")
+    page.get_by_label("Id of the promise").fill(first)
+    page.get_by_role("button", name="Look up").click()
+    expect(page.locator("#promise-status")).to_contain_text("Withdrawn")
+    expect(page.locator("#found")).to_contain_text(f"{second} was redeemed")
+
+
+def test_wishes_that_are_not_to_be_had_are_told_beside_the_field(page):
+    page.get_by_role("button", name="My wishes").click()
+    page.get_by_label("At least income").fill("60")
+    page.get_by_label("At most income").fill("50")
+    with page.expect_response("**/v1/decisions") as answer:
+        page.get_by_role("button", name="Decide").click()
+    assert answer.value.status == 422
+    error = page.locator("#decide-0-error")
+    expect(error).to_contain_text("must leave a value between its ends")

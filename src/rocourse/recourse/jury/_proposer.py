@@ -45,6 +45,8 @@ _JURORS, _WITNESSES = 0x4A55525F, 0x57495446
 _NETWORK_WITNESSES = (60, 200)
 _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
+# The most edits in the place of changes that are locked: what takes more is hardly found.
+_FURTHER_CHANGES = 4
 
 
 class JuryState(NamedTuple):
@@ -261,7 +263,8 @@ class JuryProposer(Proposer, kind="jury"):
     ) -> Rows:
         def search(space: Space, where: np.ndarray) -> Rows:
             what = (jury, edits, grid, level[where])
-            some, wanted, most = rows.take(where), target[where], self.max_changes
+            some, wanted = rows.take(where), target[where]
+            most = self.max_changes if from_here is None else _FURTHER_CHANGES
             begin = None if from_here is None else (from_here[0][where], from_here[1].take(where))
             found = jury_recourses(*what, some, wanted, space, max_changes=most, from_here=begin)
             if asked is None:

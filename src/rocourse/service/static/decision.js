@@ -4,8 +4,10 @@ import { ApiError, post, uuid } from "./api.js";
 import { announce, byId, facts, h, hideAlert, showAlert, whileBusy } from "./dom.js";
 import { FileError, parseRow } from "./files.js";
 import { buildFields } from "./form.js";
-import { count, list, moment, percent, short } from "./format.js";
-import { comparison, copyable, robustness } from "./recourse.js";
+import { count, list, moment, percent, short, valueText } from "./format.js";
+import { optionCards } from "./options.js";
+import { changeList, comparison, copyable, robustness } from "./recourse.js";
+import { buildWishes } from "./wishes.js";
 
 /** Makes one key per application, and the same one when it is sent again after a failure. */
 function idempotency() {
@@ -26,6 +28,16 @@ function outcome(model) {
   return `${model.target} = ${model.favourable}`;
 }
 
+/** What was not given, and what the decision takes it for. */
+function imputedText(model, names) {
+  const known = new Map(model.features.map((feature) => [feature.name, feature]));
+  const texts = names.map((name) => {
+    const feature = known.get(name);
+    return `${name} counts as ${valueText(feature, feature?.fill)}`;
+  });
+  return `This rests on what was not given: ${list(texts)}.`;
+}
+
 function verdict(model, decision) {
   const title = decision.favourable ? "Approved" : "Refused";
   return [
@@ -42,27 +54,41 @@ function verdict(model, decision) {
       h("strong", {}, percent(decision.probability)),
       ".",
     ),
+    decision.imputed?.length ? h("p", {}, imputedText(model, decision.imputed)) : null,
     decision.subject ? h("p", { class: "quiet" }, `Subject: ${decision.subject}`) : null,
   ];
 }
 
-function changeList(changes) {
-  return h(
-    "ul",
-    { class: "changes" },
-    changes.map((change) => h("li", {}, change.text)),
-  );
+function title(before) {
+  return before.favourable
+    ? "What to change to end where it was wished"
+    : "What to change to be approved";
+}
+
+function severalOptions(model, before, options) {
+  const sure = options.filter((option) => option.status === "found").length;
+  const promises =
+    sure === 0
+      ? "None of them is promised: whether the next model approves them is not sure."
+      : sure === options.length
+        ? "Each of them is promised; when one is redeemed, the others are withdrawn."
+        : "What is promised comes first; when one is redeemed, the others are withdrawn.";
+  return [
+    h("h3", {}, title(before)),
+    h("p", {}, `There are ${options.length} ways, each enough by itself. ${promises}`),
+    optionCards(model, before, options),
+  ];
 }
 
 function foundRecourse(model, before, recourse) {
   const link = recourse.id ? h("a", { href: `#promise/${recourse.id}` }, "See the promise") : null;
   return [
-    h("h3", {}, "What to change to be approved"),
+    h("h3", {}, title(before)),
     changeList(recourse.changes),
     h(
       "p",
       {},
-      "With that, the probability rises from ",
+      "With that, the probability goes from ",
       `${percent(before.probability)} to `,
       h("strong", {}, percent(recourse.probability)),
       ".",
@@ -94,20 +120,23 @@ function unsureRecourse(model, before, recourse) {
   ];
 }
 
-function notFound() {
+function notFound(reason) {
   return [
-    h("h3", {}, "No recourse was found"),
+    h("h3", {}, reason ? "The wishes cannot be met" : "No recourse was found"),
     h(
       "p",
       {},
-      "Within what may be changed, the model found nothing that would lead to an approval. ",
-      "Nothing was promised.",
+      reason ??
+        "Within what may be changed, the model found nothing that would lead to an approval.",
+      " Nothing was promised.",
     ),
   ];
 }
 
 function summary(decision) {
   if (decision.favourable) return "Approved.";
+  const ways = decision.recourse?.options?.length ?? 0;
+  if (ways > 1) return `Refused. There are ${ways} options.`;
   if (decision.recourse?.status === "found_unsure")
     return "Refused. What would be approved today was found, and not promised.";
   if (decision.recourse?.status !== "found") return "Refused. No recourse was found.";
@@ -117,21 +146,21 @@ function summary(decision) {
 
 /** The answer of the service to one applicant, as a card. */
 function card(model, row, decision) {
-  const before = { row, probability: decision.probability };
-  const rest =
-    decision.favourable || !decision.recourse
-      ? []
-      : decision.recourse.status === "found"
-        ? foundRecourse(model, before, decision.recourse)
-        : decision.recourse.status === "found_unsure"
-          ? unsureRecourse(model, before, decision.recourse)
-          : notFound();
   return h(
     "section",
     { class: "card", "aria-labelledby": "verdict" },
     verdict(model, decision),
-    rest,
+    advice(model, { ...decision, row }, decision.recourse),
   );
+}
+
+function advice(model, before, recourse) {
+  // Who is approved has a recourse only if wishes are not met as things are.
+  if (!recourse) return [];
+  if (recourse.options?.length > 1) return severalOptions(model, before, recourse.options);
+  if (recourse.status === "found") return foundRecourse(model, before, recourse);
+  if (recourse.status === "found_unsure") return unsureRecourse(model, before, recourse);
+  return notFound(recourse.reason);
 }
 
 function describeFill({ missing, unknown, wrong }, source) {
@@ -179,7 +208,7 @@ function readSubject() {
   return fine ? text || null : undefined;
 }
 
-async function decide(model, fields, keys) {
+async function decide(model, fields, wishes, keys) {
   const alert = byId("decide-alert");
   hideAlert(alert);
   byId("decision").replaceChildren();
@@ -187,7 +216,10 @@ async function decide(model, fields, keys) {
   if (row === null) return;
   const subject = readSubject();
   if (subject === undefined) return;
-  const body = { applicants: [{ row, subject }] };
+  const wished = wishes.read();
+  if (wished === undefined) return;
+  const options = Number(byId("options").value);
+  const body = { applicants: [{ row, subject, options, wishes: wished }] };
   try {
     const answer = await post("v1/decisions", body, { "Idempotency-Key": keys.keyFor(body) });
     keys.done();
@@ -205,6 +237,7 @@ async function decide(model, fields, keys) {
 /** Wires the view once the model is known; called again when it is loaded anew. */
 export function makeDecide(model) {
   const fields = buildFields(byId("decide-fields"), model.features, "decide");
+  const wishes = buildWishes(byId("wishes"), model.features, "decide");
   const keys = idempotency();
   const form = byId("decide-form");
   const submit = form.querySelector("[type=submit]");
@@ -214,7 +247,7 @@ export function makeDecide(model) {
 
   form.onsubmit = (event) => {
     event.preventDefault();
-    whileBusy(submit, () => decide(model, fields, keys));
+    whileBusy(submit, () => decide(model, fields, wishes, keys));
   };
   byId("example").onclick = () => {
     hideAlert(byId("file-alert"));
@@ -224,6 +257,7 @@ export function makeDecide(model) {
     hideAlert(byId("file-alert"));
     hideAlert(byId("decide-alert"));
     fields.clear();
+    wishes.clear();
     byId("subject").value = "";
     readSubject();
     byId("decision").replaceChildren();

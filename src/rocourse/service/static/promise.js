@@ -5,6 +5,7 @@ import { announce, byId, facts, h, hideAlert, showAlert, table, whileBusy } from
 import { buildFields } from "./form.js";
 import { digest, moment, percent, valueText } from "./format.js";
 import { comparison, copyable, robustness } from "./recourse.js";
+import { wishesText } from "./wishes.js";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -12,7 +13,7 @@ const STATUS = {
   open: "Open: issued, and neither kept nor failed so far.",
   redeemed: "Redeemed: the applicant made the change and was approved.",
   broken: "Broken: the model of the day does not approve the changed application.",
-  withdrawn: "Withdrawn: taken back by whoever issued it.",
+  withdrawn: "Withdrawn: taken back, as when another option was redeemed.",
   expired: "Expired: its time ran out.",
 };
 
@@ -60,7 +61,11 @@ function promiseCard(model, promise) {
       ["Issued by model", digest(promise.model)],
       ["Probability before", percent(promise.probability_before)],
       ["Probability after", percent(promise.probability_after)],
+      ["Wished for", wishesText(model.features, promise.wishes)],
     ]),
+    promise.decision && MAY_COME_BACK.has(promise.status)
+      ? h("p", {}, "One of several options: when one is redeemed, the others are withdrawn.")
+      : null,
     reliance(promise.robustness),
     comparison(model.features, promise.row, promise.recourse),
     history(promise.history),

@@ -55,6 +55,15 @@ export function comparison(features, row, recourse) {
   return h("div", { class: "comparison" }, toggle, box);
 }
 
+/** What to change, in words. */
+export function changeList(changes) {
+  return h(
+    "ul",
+    { class: "changes" },
+    changes.map((change) => h("li", {}, change.text)),
+  );
+}
+
 /** Segments of which as many are filled as models honour the recourse. */
 function segments(honoured, witnesses) {
   const pieces = Math.min(witnesses, MOST_SEGMENTS);
