@@ -37,8 +37,8 @@ Fix = Annotated[
     Literal["safe"] | None,
     typer.Option(
         "--fix",
-        help="Take what is safe of what `rocourse check` advises: leave out ids, constants and "
-        "columns that are there twice; make protected attributes and dates immutable.",
+        help="Take what is safe of what `rocourse check` advises: leave out ids, constants, free "
+        "text and columns that are there twice; make protected attributes and dates immutable.",
     ),
 ]
 

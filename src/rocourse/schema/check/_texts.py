@@ -67,6 +67,7 @@ def texts(table: TableColumns) -> Iterator[Finding]:
                 f"{show(column.distinct[0])}), of which a model of categories learns nothing; "
                 f"leave it out with {drop}.",
                 option=drop,
+                safe=True,
             )
         elif different > _MANY and column.traits.categories and not column.traits.ids:
             few = column.present < _FEW_ROWS_EACH * different
