@@ -20,7 +20,7 @@ from rocourse.schema import (
 )
 
 # Beyond this, float32 arithmetic has no meaning; JSON has no limit.
-_LARGEST = 1e30
+_LARGEST = 10**30
 
 
 def row_model(schema: Schema) -> type[BaseModel]:
@@ -60,8 +60,9 @@ def _number(rule: NumberRule, least: float, most: float, value: Any) -> float | 
         assert number is not None  # that would be a fault
         if number != number:
             return None
-        # The value itself, where it is one: a whole number may be larger than a float can tell.
-        if least <= (number if rule.feature.date else value) <= most:
+        # Whole numbers to the last digit, which a float does not have.
+        exact = value if type(value) is int else number
+        if least <= exact <= most or exact in (float(least), float(most)):
             if rule.feature.date:
                 return jsonable(rule.feature, number)
             return int(value) if rule.whole else float(value)

@@ -430,6 +430,10 @@ def test_service_without_a_ledger_says_so(visit):
     with Running(ledger=False) as running:
         page = visit(f"{running.url}#audit")
         expect(page.locator("#report")).to_contain_text("keeps no ledger")
+        page.get_by_role("link", name="Decide").click()
+        fill_in(page, options=3)
+        submit(page)
+        expect(page.locator("#decision")).to_contain_text("Nothing is promised")
         page.close()
 
 

@@ -66,9 +66,10 @@ function title(before) {
 }
 
 function severalOptions(model, before, options) {
-  const sure = options.filter((option) => option.status === "found").length;
-  const promises =
-    sure === 0
+  const sure = options.filter((option) => option.id).length;
+  const promises = !model.ledger
+    ? "Nothing is promised: the service has no ledger."
+    : sure === 0
       ? "None of them is promised: whether the next model approves them is not sure."
       : sure === options.length
         ? "Each of them is promised; when one is redeemed, the others are withdrawn."

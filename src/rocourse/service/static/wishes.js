@@ -45,7 +45,9 @@ function makeWish(feature, changed) {
       lock,
       h("label", { for: id }, "Keep ", h("span", { class: "unseen" }, `${feature.name} `), "as it is"),
     ),
-    ends.length ? h("span", { class: "ends" }, ends.map((end) => end.node)) : null,
+    ends.length
+      ? h("span", { class: feature.date ? "ends dates" : "ends" }, ends.map(({ node }) => node))
+      : null,
   );
   const end = ({ input }) => (feature.date ? input.value : Number(input.value));
   const limits = () => ends.map((one) => (one.input.value === "" ? null : end(one)));
