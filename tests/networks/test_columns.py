@@ -32,6 +32,7 @@ def constraints():
         high=jnp.asarray([0.8, 1.0]),
         may_rise=jnp.asarray([True, False]),
         may_fall=jnp.asarray([True, True]),
+        position=jnp.asarray(np.concatenate([np.arange(size) for size in LAYOUT.group_sizes])),
         category_may_rise=jnp.asarray(rng.random(8) < 0.5),
         category_may_fall=jnp.asarray(rng.random(8) < 0.5),
         layout=LAYOUT,

@@ -93,5 +93,5 @@ def _in_words(found: Recourse, names: list[str]) -> list["str | Text"]:
         lines.append(Text.assemble((title, "bold"), f" (probability {found.probability[k]:.2f})"))
         lines += [f"  {change}" for change in changes]
         if imputed := found.imputed[k]:
-            lines.append(f"  rests on {', '.join(imputed)}, which is missing and was filled in")
+            lines.append(f"  (missing and filled in: {', '.join(imputed)})")
     return lines
