@@ -316,6 +316,7 @@ PUBLIC = {
         "JointTrainer",
         "NetworkModel",
         "PlainTrainer",
+        "Refittable",
         "Shift",
         "SteadyTrainer",
         "Trainer",
@@ -334,6 +335,7 @@ PUBLIC = {
         "sharpened",
         "shift_rows",
         "train_witnesses",
+        "unmoved_model",
         "with_scores",
     },
     "rocourse.models.adapters": {
@@ -342,7 +344,11 @@ PUBLIC = {
         "Inputs",
         "OUTPUTS",
         "Outputs",
+        "StoredModel",
         "adapt",
+        "model_from_state",
+        "model_to_state",
+        "require_same_model",
     },
     "rocourse.models.trees": {
         "TreeEdits",
@@ -420,6 +426,11 @@ PUBLIC = {
         "VanillaCFProposer",
     },
     "rocourse.recourse.search": {
+        "Asked",
+        "Ways",
+        "complete",
+        "cut_back",
+        "leads",
         "Candidate",
         "EDIT_PRICE",
         "Columns",
@@ -489,6 +500,7 @@ PUBLIC = {
         "takes_columns",
     },
     "rocourse.schema": {
+        "COLUMN",
         "Categorical",
         "CategoryRule",
         "ClippedWarning",

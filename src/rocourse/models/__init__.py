@@ -8,7 +8,7 @@ from rocourse.models._compilation import (
     keep_compiled_code,
     own_device,
 )
-from rocourse.models._cut_off import move_model, move_networks
+from rocourse.models._cut_off import move_model, move_networks, unmoved_model
 from rocourse.models._interface import BatchModel, HasNetwork, Refittable
 from rocourse.models._network_model import NetworkModel, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
@@ -44,5 +44,6 @@ __all__ = [
     "sharpened",
     "shift_rows",
     "train_witnesses",
+    "unmoved_model",
     "with_scores",
 ]

@@ -41,6 +41,11 @@ def move_model(model: BatchModel, cut_off: CutOff | None) -> BatchModel:
     return _MovedModel(model, cut_off)
 
 
+def unmoved_model(model: BatchModel) -> BatchModel:
+    """A model that is given, before `move_model`."""
+    return model.model if isinstance(model, _MovedModel) else model
+
+
 @dataclass(frozen=True, eq=False)
 class _MovedModel:
     """A model of which nothing but probabilities and slopes is known, by a cut-off."""

@@ -70,11 +70,17 @@ class AdaptedModel:
         """One thread for few rows: several would mostly wait for each other."""
         return self._pools.limit(limits=1) if n_rows < _FEW_ROWS else nullcontext()
 
+    @property
+    def order(self) -> np.ndarray:
+        """The model's column of each class, the classes sorted by label."""
+        return self._reading.order
+
     @cached_property
-    def _quick(self) -> Quick | None:
+    def quick(self) -> Quick | None:
+        """The model as arrays, columns in its own order, where it can be had so."""
         if not isinstance(self._view, RawView):
             return None
-        order = np.argsort(self._reading.order)
+        order = np.argsort(self.order)
 
         def told(x: np.ndarray) -> np.ndarray:
             return self.probabilities(x)[:, order]
@@ -86,9 +92,9 @@ class AdaptedModel:
 
         Categories must be whole.
         """
-        if self._quick is None:
+        if self.quick is None:
             return self.probabilities(x)
-        told: np.ndarray = self._quick(x)[:, self._reading.order]
+        told: np.ndarray = self.quick(x)[:, self.order]
         return told
 
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
