@@ -52,6 +52,8 @@ PUBLIC = {
         "check_model_path",
         "check_parents",
         "load",
+        "load_from",
+        "make_model",
         "model_digest",
         "new_file",
         "save",

@@ -141,6 +141,15 @@ def model_digest(path: PathLike) -> str:
     return _digest(_read_header(Path(path)))
 
 
+def needs_model(path: PathLike) -> bool:
+    """Whether a stored model can be read only together with the model that it explains.
+
+    Raises:
+        ArtifactError: As of `model_digest`.
+    """
+    return "model" in _read_header(Path(path)).get("supplied", ())
+
+
 def check_model_path(path: PathLike, *, force: bool = False) -> Path:
     """Refuses a path that `save` would refuse; for checking before a long training.
 

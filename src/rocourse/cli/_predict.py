@@ -19,12 +19,13 @@ def predict(
     data: options.Data,
     out: options.TableFile = None,
     drop: options.Drop = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each row. Rows are counted from 0."""
-    from rocourse.artifacts import load
+    from rocourse.artifacts import load_from
     from rocourse.console import Preview, answers
     from rocourse.tables import (
         JsonRecords,
@@ -38,7 +39,7 @@ def predict(
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
-    fitted = load(model)
+    fitted = load_from(model, model_from)
     rows = open_rows(data, schema=fitted.schema_, drop=drop)
     preview = Preview(_SHOWN_ROWS)
     with JsonRecords() as records:

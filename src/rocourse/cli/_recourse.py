@@ -17,6 +17,7 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv --out advice.csv",
     "rocourse recourse model/ applicants.parquet --desired approved --out advice.parquet",
     "rocourse recourse model/ applicants.csv --flip --json",
+    "rocourse recourse model/ applicants.csv --model-from scoring.models:latest",
 )
 
 _SHOWN_ROWS = 5
@@ -38,6 +39,7 @@ def recourse(
         bool, typer.Option("--flip", help="Ask for the other class of two, row by row.")
     ] = False,
     drop: options.Drop = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -47,7 +49,7 @@ def recourse(
     The output says for each row whether advice was found, not found or not needed; a row for which
     none was found keeps its values.
     """
-    from rocourse.artifacts import load
+    from rocourse.artifacts import load_from
     from rocourse.console import AdviceSummary, answers
     from rocourse.tables import JsonRecords, check_table_path, new_table, open_rows, recourse_table
 
@@ -56,7 +58,7 @@ def recourse(
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
-    fitted = load(model)
+    fitted = load_from(model, model_from)
     ask = partial(fitted.recourse, desired=_wanted(fitted, desired, flip, model))
     rows = open_rows(data, schema=fitted.schema_, drop=drop)
     summary = AdviceSummary(_SHOWN_ROWS)
