@@ -318,6 +318,7 @@ PUBLIC = {
         "JointTrainer",
         "NetworkModel",
         "PlainTrainer",
+        "QuickModel",
         "Refittable",
         "Shift",
         "SteadyTrainer",
@@ -329,6 +330,7 @@ PUBLIC = {
         "compiled",
         "few_at_once",
         "in_blocks",
+        "is_quick",
         "move_model",
         "move_networks",
         "own_device",
@@ -353,6 +355,7 @@ PUBLIC = {
         "require_same_model",
     },
     "rocourse.models.trees": {
+        "Missing",
         "TreeEdits",
         "TreeEnsemble",
         "TreeEvaluator",

@@ -13,7 +13,7 @@ from rocourse.errors import ConfigError, DataError
 from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._answers import Reading
 from rocourse.models.adapters._differences import coordinate_slopes
-from rocourse.models.adapters._quick import Quick, make_quick
+from rocourse.models.adapters._quick import Quick, ReadRows, make_quick
 from rocourse.models.adapters._refits import Refit, refitted
 from rocourse.models.adapters._views import RawView, View
 from rocourse.schema import Layout, Schema
@@ -87,14 +87,20 @@ class AdaptedModel:
 
         return make_quick(self.model, self.schema, self._view.shown, told)
 
-    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+    def read_rows(self, x: np.ndarray) -> ReadRows | None:
+        """What `quick_probabilities` of all models of one schema need to know of rows, if any."""
+        return None if self.quick is None else self.quick.read(x)
+
+    def quick_probabilities(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
         """As `probabilities`, up to rounding, without tables where the model can do without.
 
-        Categories must be whole.
+        Args:
+            x: float32 `[n, width]`; categories must be whole.
+            read: What `read_rows` of this model, or another of its schema, gave for them.
         """
         if self.quick is None:
             return self.probabilities(x)
-        told: np.ndarray = self.quick(x)[:, self.order]
+        told: np.ndarray = self.quick(x, read)[:, self.order]
         return told
 
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:

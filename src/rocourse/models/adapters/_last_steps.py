@@ -1,12 +1,12 @@
 """The last steps of models that are made of arrays: trees, and lines."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
 
 import numpy as np
 
-from rocourse.models.trees import TreeEnsemble
+from rocourse.models.trees import Missing, TreeEnsemble
 
 if TYPE_CHECKING:
     from rocourse.models.trees import TreeEvaluator
@@ -48,6 +48,11 @@ class TreesStep:
     def __call__(self, seen: np.ndarray) -> np.ndarray:
         """As of `LastStep`."""
         return self.evaluator.probabilities(seen)
+
+    def without_zeros(self) -> "TreesStep":
+        """The same trees, to which zeros are missing values."""
+        zero: Missing = "zero"
+        return TreesStep(replace(self.ensemble, missing=(zero,) * self.ensemble.n_features))
 
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
         """As of `LastStep`."""

@@ -7,8 +7,8 @@ once; trees are evaluated as arrays, logistic regressions by a product.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,15 @@ _TOLERANCE = 1e-5
 _PROBES = 7
 
 
+class ReadRows(NamedTuple):
+    """Encoded rows as models are shown them."""
+
+    raw: np.ndarray
+    """The numbers, `[n, n_continuous]`."""
+    codes: list[np.ndarray]
+    """The category of each feature, `[n]` each."""
+
+
 @dataclass(frozen=True, eq=False)
 class Quick:
     """A model as a function of encoded rows that makes no table of them.
@@ -57,15 +66,24 @@ class Quick:
     tables: tuple[np.ndarray, ...]
     answer: LastStep
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Probabilities of encoded rows `[n, width]`, columns in the model's order."""
-        cut = self.layout.n_continuous
-        raw = np.empty((len(x), cut))
+    def read(self, x: np.ndarray) -> ReadRows:
+        """Encoded rows `[n, width]` as all models of the schema are shown them."""
+        raw = np.empty((len(x), self.layout.n_continuous))
         for k, rule in enumerate(self.rules):
             raw[:, k] = _raw(rule, x[:, k])
+        return ReadRows(raw, [x[:, group].argmax(axis=1) for group in self.layout.group_slices])
+
+    def __call__(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
+        """Probabilities of encoded rows `[n, width]`, columns in the model's order.
+
+        Args:
+            x: The rows.
+            read: What `read` gave for them, where it is known.
+        """
+        raw, codes = self.read(x) if read is None else read
         seen = self.base + raw @ self.slopes
-        for group, table in zip(self.layout.group_slices, self.tables, strict=True):
-            seen += table[x[:, group].argmax(axis=1)]
+        for code, table in zip(codes, self.tables, strict=True):
+            seen += table[code]
         return self.answer(seen)
 
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
@@ -137,6 +155,9 @@ def make_quick(
     here = np.array([_raw(rule, middle[:, k])[0] for k, rule in enumerate(rules)])
     base = start - here @ slopes
     quick = Quick(layout, rules, base, slopes, tuple(tables), answer)
+    if isinstance(answer, TreesStep) and not _agrees(quick, told, layout):
+        # XGBoost takes for missing what a sparse matrix leaves out.
+        quick = replace(quick, answer=answer.without_zeros())
     return quick if _agrees(quick, told, layout) else None
 
 

@@ -14,7 +14,7 @@ from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._adapted import AdaptedModel
 from rocourse.models.adapters._differences import coordinate_slopes
 from rocourse.models.adapters._last_steps import Arrays
-from rocourse.models.adapters._quick import Quick, random_rows
+from rocourse.models.adapters._quick import Quick, ReadRows, random_rows
 from rocourse.models.adapters._views import RawView
 from rocourse.schema import Schema
 
@@ -66,9 +66,13 @@ class StoredModel:
             result[start : start + size] = self.quick_probabilities(x[start : start + size])
         return result
 
-    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+    def read_rows(self, x: np.ndarray) -> ReadRows:
         """As of `AdaptedModel`."""
-        told: np.ndarray = self.quick(x)[:, self.order]
+        return self.quick.read(x)
+
+    def quick_probabilities(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
+        """As of `AdaptedModel`."""
+        told: np.ndarray = self.quick(x, read)[:, self.order]
         return told
 
     def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
