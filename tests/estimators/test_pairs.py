@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.loans import SMALL, make_loans, make_schema
 from tests.strategies import broken_constraints
 
@@ -56,9 +57,11 @@ PROPOSERS = {
 @pytest.fixture(scope="module")
 def pipeline(loans):
     """A model of somebody else's, on raw rows."""
-    model = make_pipeline(
-        OneHotEncoder(handle_unknown="ignore", min_frequency=5), LogisticRegression(max_iter=1000)
+    prepared = make_column_transformer(
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+        remainder=OneHotEncoder(handle_unknown="ignore"),
     )
+    model = make_pipeline(prepared, LogisticRegression(max_iter=1000))
     return model.fit(loans.drop(columns="grade"), loans["grade"])
 
 

@@ -1,6 +1,7 @@
 """Models and results on disk, written whole or not at all."""
 
 from rocourse._files import check_file_path, check_parents, new_file, write_file
+from rocourse.artifacts._factory import load_from, make_model
 from rocourse.artifacts._model import check_model_path, load, model_digest, save
 
 __all__ = [
@@ -8,6 +9,8 @@ __all__ = [
     "check_model_path",
     "check_parents",
     "load",
+    "load_from",
+    "make_model",
     "model_digest",
     "new_file",
     "save",

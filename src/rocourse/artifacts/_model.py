@@ -4,7 +4,8 @@ A stored model is a directory of two files:
 
 ```
 model.json            the header: method, parameters, schema, classes, history, versions, digests
-weights.safetensors   the tensors of predictor and generator, or what a search needs
+weights.safetensors   the tensors of predictor and generator, or what a search needs; the arrays
+                      of a model that was given, and of its refits
 ```
 
 The header carries the SHA-256 of the weights and a digest of itself, so that a model that was cut
@@ -92,8 +93,10 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
 
     Args:
         path: The model's directory.
-        model: The explained model, for a method that was fitted with a model of the user's own:
-            that one is not stored.
+        model: The explained model, for a method that was fitted with a model of the user's own.
+            Trees and logistic regressions behind columns that are prepared each by itself are
+            stored as arrays and need none; of all others nothing is stored but what tells them
+            from another model, which is refused.
         generator: The function that builds the generator, for a method that was fitted with one.
 
     Raises:
@@ -136,6 +139,15 @@ def model_digest(path: PathLike) -> str:
         ArtifactError: The model's header is missing, damaged, altered, or of another format.
     """
     return _digest(_read_header(Path(path)))
+
+
+def needs_model(path: PathLike) -> bool:
+    """Whether a stored model can be read only together with the model that it explains.
+
+    Raises:
+        ArtifactError: As of `model_digest`.
+    """
+    return "model" in _read_header(Path(path)).get("supplied", ())
 
 
 def check_model_path(path: PathLike, *, force: bool = False) -> Path:
@@ -255,7 +267,8 @@ def _best_record(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_finite(tensors: Mapping[str, np.ndarray]) -> None:
     for name, tensor in tensors.items():
-        if not np.isfinite(tensor).all():
+        # Trees may compare with infinity, and their leaves compare with nothing.
+        if not name.endswith(".threshold") and not np.isfinite(tensor).all():
             raise ArtifactError(
                 f"The weights of a model must be finite, but the tensor {name!r} holds NaN or "
                 "infinity; train again with a lower learning_rate."

@@ -71,6 +71,7 @@ def audit(
             "unless given. Promises that expire by then are left out.",
         ),
     ] = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -79,7 +80,7 @@ def audit(
 
     A promise is honoured if the model gives the promised class to the row that was promised it.
     """
-    from rocourse.artifacts import check_file_path, load, model_digest, write_file
+    from rocourse.artifacts import check_file_path, load_from, model_digest, write_file
 
     output = Output(as_json=as_json, quiet=quiet)
     moment = _moment(at)
@@ -92,7 +93,13 @@ def audit(
         from rocourse.evaluation import Auditor
 
         auditors = [
-            Auditor(load(path), digest=model_digest(path), at=moment, name=str(path), worst=worst)
+            Auditor(
+                load_from(path, model_from),
+                digest=model_digest(path),
+                at=moment,
+                name=str(path),
+                worst=worst,
+            )
             for path in model
         ]
         with _broken_file(broken, force=force) as file:

@@ -82,6 +82,7 @@ def evaluate(
         ),
     ] = None,
     drop: options.Drop = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -90,7 +91,7 @@ def evaluate(
 
     With --period: which promises would have been kept, period after period.
     """
-    from rocourse.artifacts import load
+    from rocourse.artifacts import load_from
     from rocourse.console import target_of
     from rocourse.errors import DataError
     from rocourse.evaluation import constant_class, evaluate_model
@@ -105,11 +106,11 @@ def evaluate(
     output = Output(as_json=as_json, quiet=quiet)
     if reliability is not None:
         _check_figure(reliability, force)
-    fitted = load(model)
+    fitted = load_from(model, model_from)
     if period is not None:
         _evaluate_rolling(output, fitted, model, data, target, period, kept, drop)
         return
-    judges = {str(path): load(path) for path in against or ()}
+    judges = {str(path): load_from(path, model_from) for path in against or ()}
     for path, judge in judges.items():
         _check_judge(fitted, judge, path)
     frame = read_rows(data, schema=fitted.schema_, drop=drop)

@@ -20,12 +20,13 @@ def predict(
     out: options.TableFile = None,
     id: options.Id = None,
     drop: options.Drop = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each row. Rows are counted from 0."""
-    from rocourse.artifacts import load
+    from rocourse.artifacts import load_from
     from rocourse.console import Preview, answers
     from rocourse.tables import (
         JsonRecords,
@@ -39,7 +40,7 @@ def predict(
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
-    fitted = load(model)
+    fitted = load_from(model, model_from)
     rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
     preview = Preview(_SHOWN_ROWS)
     with JsonRecords() as records:

@@ -22,6 +22,7 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv --id number --out advice.csv",
     "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
     "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
+    "rocourse recourse model/ applicants.csv --model-from scoring.models:latest",
 )
 
 _SHOWN_ROWS = 5
@@ -114,6 +115,7 @@ def recourse(
         ),
     ] = None,
     drop: options.Drop = None,
+    model_from: options.ModelFrom = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -124,7 +126,7 @@ def recourse(
     none was found keeps its values. With --options, each option is a line of its own. Wishes can
     only narrow what the schema allows.
     """
-    from rocourse.artifacts import load
+    from rocourse.artifacts import load_from
     from rocourse.console import AdviceSummary, WishOptions, answers
     from rocourse.tables import (
         JsonRecords,
@@ -143,7 +145,7 @@ def recourse(
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_table_path(out, force=force)
-    fitted = load(model)
+    fitted = load_from(model, model_from)
     wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
     wanted = _wanted(fitted, desired, flip, model)
     names = split_names(loosen, fitted.schema_.names)

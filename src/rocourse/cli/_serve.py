@@ -12,6 +12,7 @@ EXAMPLES = options.examples(
     "rocourse serve model/",
     "rocourse serve model/ --ledger promises.db",
     "rocourse serve model/ --ledger postgresql://desk@db/promises --keys keys.json --host 0.0.0.0",
+    "rocourse serve model/ --ledger promises.db --model-from scoring.models:latest",
 )
 
 
@@ -62,6 +63,7 @@ def serve(
             help="A name that the service is asked for by, as behind a proxy. Repeat the option.",
         ),
     ] = None,
+    model_from: options.ModelFrom = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -72,6 +74,7 @@ def serve(
 
     settings = Settings(
         model=model,
+        model_from=model_from,
         ledger=ledger,
         keys=keys,
         candidates=tuple(candidates or ()),

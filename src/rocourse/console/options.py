@@ -19,6 +19,15 @@ Method = Annotated[
     ),
 ]
 
+ModelFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--model-from",
+        metavar="MODULE:FUNCTION",
+        help="Function without arguments that returns the fitted model which MODEL explains, where "
+        "MODEL was saved without it; as in scoring.models:latest.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else, to stdout.")
 ]

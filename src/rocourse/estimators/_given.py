@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from rocourse.errors import ConfigError, SchemaError
 from rocourse.estimators._reading import fitted_schema
 from rocourse.models import BatchModel, HasNetwork, TrainingRows, predict_rows
-from rocourse.models.adapters import AdaptedModel, adapt
+from rocourse.models.adapters import AdaptedModel, StoredModel, adapt
 from rocourse.schema import CutOff, Schema, threshold_of_rate
 
 
 def classes_of(model: Any, schema: Schema | None) -> np.ndarray | None:
     """The sorted labels that a model of the user's gives, if they are known."""
-    if isinstance(model, AdaptedModel):
+    if isinstance(model, AdaptedModel | StoredModel):
         return model.classes
     labels = getattr(model, "classes_", None)
     if labels is None and schema is not None and schema.target is not None:
@@ -26,12 +26,12 @@ def classes_of(model: Any, schema: Schema | None) -> np.ndarray | None:
 
 def schema_of(model: Any) -> Schema | None:
     """The schema that a model of the user's was adapted to, if it was."""
-    return model.schema if isinstance(model, AdaptedModel) else None
+    return model.schema if isinstance(model, AdaptedModel | StoredModel) else None
 
 
 def open_model(model: Any, schema: Schema) -> BatchModel:
     """A model of the user's as a function of encoded rows."""
-    if isinstance(model, AdaptedModel):
+    if isinstance(model, AdaptedModel | StoredModel):
         require_same_encoding(schema, model.schema)
         return model
     return adapt(model, schema)

@@ -1,6 +1,6 @@
 """Fitted estimators as JSON-able values and named tensors, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from rocourse.attack import Attack
 from rocourse.errors import ArtifactError
-from rocourse.estimators._given import open_model
-from rocourse.models import HasNetwork, NetworkModel, Trainer
+from rocourse.estimators._given_storage import given_from_state, given_to_state
+from rocourse.models import BatchModel, HasNetwork, NetworkModel, Trainer
 from rocourse.models.training import build_predictor, named_tensors, restore
 from rocourse.networks import Predictor
 from rocourse.options import plain
@@ -31,9 +31,12 @@ _MODEL, _GENERATOR = "model", "generator"
 
 def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
     """The fitted estimator as JSON-able values and named tensors."""
-    foreign = not isinstance(estimator.model_, HasNetwork)
+    given, tensors = None, Tensors()
+    if not isinstance(estimator.model_, HasNetwork):
+        given, tensors = given_to_state(estimator)
     own_generator = callable(getattr(estimator.proposer_, _NETWORK, None))
-    supplied = [_GENERATOR] * own_generator + [_MODEL] * foreign
+    kept_by_owner = given is not None and given["stored"] is None
+    supplied = [_GENERATOR] * own_generator + [_MODEL] * kept_by_owner
     seed = estimator.random_state
     header: Header = {
         "method": estimator.method,
@@ -61,9 +64,10 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
         "best_epoch": estimator.best_epoch_,
         "history": estimator.history_,
         "supplied": supplied,
+        # A model that was trained elsewhere: what it is, and its arrays where it has any.
+        "given": given,
         "cut_off": None if estimator.cut_off_ is None else estimator.cut_off_._asdict(),
     }
-    tensors: Tensors = {}
     if estimator.network_ is not None:
         header["network"] = {
             "encoder": list(estimator.network_.encoder.widths),
@@ -87,7 +91,14 @@ def from_state(
     cls: type[Estimator], header: Header, tensors: Tensors, supplied: Mapping[str, Any]
 ) -> Estimator:
     """The inverse of `to_state`."""
-    _check_supplied(header["supplied"], supplied)
+    given = header.get("given")
+    if given is None and _MODEL in header["supplied"]:
+        raise ArtifactError(
+            "it was stored without what tells its 'model' from another one, as earlier releases "
+            "did; fit it again."
+        )
+    # A model of the user's may take the place of its arrays.
+    _check_supplied(header["supplied"], supplied, optional=[_MODEL] * (given is not None))
     schema = Schema.from_dict(header["schema"])
     assert schema.target is not None  # to_state always stores one
     estimator = cls(schema=schema, **_parameters(header["params"], supplied))
@@ -104,16 +115,21 @@ def from_state(
     estimator.history_, estimator.best_epoch_ = header["history"], header["best_epoch"]
     estimator.n_iter_ = len(estimator.history_)
     estimator.network_ = _network(header, tensors, _NETWORK, schema)
-    if _MODEL in supplied:
-        estimator.model_ = open_model(supplied[_MODEL], schema)
-    else:
-        assert estimator.network_ is not None  # what is not supplied has been stored
-        estimator.model_ = NetworkModel.of([estimator.network_])
     cut_off = header.get("cut_off")
     estimator.cut_off_ = None if cut_off is None else CutOff(**cut_off)
+    refits: tuple[BatchModel, ...] = ()
+    if given is None:
+        assert estimator.network_ is not None  # what is not supplied has been stored
+        estimator.model_ = NetworkModel.of([estimator.network_])
+    else:
+        estimator.model_, refits = given_from_state(
+            given, tensors, schema, supplied.get(_MODEL), estimator.cut_off_
+        )
+        estimator.model = supplied.get(_MODEL, estimator.model_)
     skeleton = partial(estimator.proposer_.skeleton, estimator._context())
     state = restore(tensors, _STATE, skeleton)
-    estimator.state_ = estimator.proposer_.revive(state) if isinstance(state, dict) else state
+    state = estimator.proposer_.revive(state) if isinstance(state, dict) else state
+    estimator.state_ = estimator.proposer_.with_refits(state, refits) if refits else state
     names = {name.split(".")[0] for name in tensors if name.startswith(_WITNESS)}
     witnesses = (_network(header, tensors, f"{_WITNESS}{i}", schema) for i in range(len(names)))
     estimator.witnesses_ = [witness for witness in witnesses if witness is not None]
@@ -150,7 +166,9 @@ def _network(header: Header, tensors: Tensors, prefix: str, schema: Schema) -> P
     return restore(tensors, prefix, build)
 
 
-def _check_supplied(wanted: list[str], given: Mapping[str, Any]) -> None:
+def _check_supplied(
+    wanted: list[str], given: Mapping[str, Any], *, optional: Sequence[str]
+) -> None:
     for name in wanted:
         if name not in given:
             raise ArtifactError(
@@ -158,7 +176,7 @@ def _check_supplied(wanted: list[str], given: Mapping[str, Any]) -> None:
                 f"as {name}=... when loading."
             )
     for name in given:
-        if name not in wanted:
+        if name not in wanted and name not in optional:
             raise ArtifactError(
                 f"it was stored with its '{name}', but got another one; load it without {name}=..."
             )

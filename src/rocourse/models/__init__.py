@@ -8,8 +8,8 @@ from rocourse.models._compilation import (
     keep_compiled_code,
     own_device,
 )
-from rocourse.models._cut_off import move_model, move_networks
-from rocourse.models._interface import BatchModel, HasNetwork, Refittable
+from rocourse.models._cut_off import move_model, move_networks, unmoved_model
+from rocourse.models._interface import BatchModel, HasNetwork, QuickModel, Refittable, is_quick
 from rocourse.models._network_model import NetworkModel, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
 from rocourse.models._temperature import sharpened
@@ -25,6 +25,7 @@ __all__ = [
     "JointTrainer",
     "NetworkModel",
     "PlainTrainer",
+    "QuickModel",
     "Refittable",
     "Shift",
     "SteadyTrainer",
@@ -36,6 +37,7 @@ __all__ = [
     "compiled",
     "few_at_once",
     "in_blocks",
+    "is_quick",
     "move_model",
     "move_networks",
     "own_device",
@@ -44,5 +46,6 @@ __all__ = [
     "sharpened",
     "shift_rows",
     "train_witnesses",
+    "unmoved_model",
     "with_scores",
 ]

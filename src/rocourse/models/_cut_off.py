@@ -6,11 +6,12 @@ nothing of cut-offs. Probabilities that people see are those of the model as it 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import numpy as np
 
-from rocourse.models._interface import BatchModel, HasNetwork
+from rocourse.models._interface import BatchModel, HasNetwork, is_quick
 from rocourse.models._network_model import NetworkModel
 from rocourse.networks import Predictor
 from rocourse.schema import CutOff
@@ -41,6 +42,11 @@ def move_model(model: BatchModel, cut_off: CutOff | None) -> BatchModel:
     return _MovedModel(model, cut_off)
 
 
+def unmoved_model(model: BatchModel) -> BatchModel:
+    """A model that is given, before `move_model`."""
+    return model.model if isinstance(model, _MovedModel) else model
+
+
 @dataclass(frozen=True, eq=False)
 class _MovedModel:
     """A model of which nothing but probabilities and slopes is known, by a cut-off."""
@@ -57,10 +63,15 @@ class _MovedModel:
         """As of `BatchModel`, shifted."""
         return self.cut_off.moved(self.model.probabilities(x))
 
-    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+    def read_rows(self, x: np.ndarray) -> Any:
+        """As of `QuickModel`; None where the model is none."""
+        return self.model.read_rows(x) if is_quick(self.model) else None
+
+    def quick_probabilities(self, x: np.ndarray, read: Any = None) -> np.ndarray:
         """As `probabilities`, up to rounding."""
-        answer = getattr(self.model, "quick_probabilities", self.model.probabilities)
-        return self.cut_off.moved(answer(x))
+        if not is_quick(self.model):
+            return self.probabilities(x)
+        return self.cut_off.moved(self.model.quick_probabilities(x, read))
 
     def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As of `BatchModel`, of shifted probabilities k·p / (k·p + 1 − p)."""

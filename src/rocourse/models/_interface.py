@@ -1,6 +1,6 @@
 """What predicts, as everything else sees it: a classifier as a function of encoded rows."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -57,3 +57,23 @@ class Refittable(BatchModel, Protocol):
 
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
         """The model fitted again on encoded rows and class indices."""
+
+
+class QuickModel(BatchModel, Protocol):
+    """A classifier that is asked about many rows, along with others of its schema."""
+
+    def read_rows(self, x: np.ndarray) -> Any:
+        """What quick answers of all such models need to know of rows; None: nothing is known."""
+
+    def quick_probabilities(self, x: np.ndarray, read: Any = None) -> np.ndarray:
+        """As `probabilities`, up to rounding.
+
+        Args:
+            x: float32 [n, width]; categories are whole.
+            read: What `read_rows` gave for them.
+        """
+
+
+def is_quick(model: BatchModel) -> TypeGuard[QuickModel]:
+    """Whether a model is a `QuickModel`: asked as often as the models themselves."""
+    return hasattr(model, "quick_probabilities")

@@ -237,6 +237,14 @@ class Proposer(Options):
         """The state that was stored as a mapping of arrays by name."""
         return arrays
 
+    def refits(self, state: State) -> tuple[BatchModel, ...]:
+        """Refits of a model that is given, which are no arrays and are stored as that one is."""
+        return ()
+
+    def with_refits(self, state: State, refits: tuple[BatchModel, ...]) -> State:
+        """The state that was stored, with the refits that it had."""
+        return state
+
     def skeleton(self, context: Context) -> State | None:
         """What a stored state is filled into; None: a mapping of arrays by name."""
         return None

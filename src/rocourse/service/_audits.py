@@ -40,11 +40,11 @@ class LedgerAuditor:
             return report
 
     def _audit(self, ledger: Ledger, decider: Decider) -> dict[str, Any]:
-        now = datetime.now(UTC)
+        now, settings = datetime.now(UTC), self._backend.settings
         judges = [("in service", decider)]
         judges += [
-            (path.name, _candidate(path, model_digest(path)))
-            for path in self._backend.settings.candidates
+            (path.name, _candidate(path, model_digest(path), settings.model_from))
+            for path in settings.candidates
         ]
         reports = [
             audit(
@@ -65,9 +65,9 @@ class LedgerAuditor:
 
 
 @lru_cache(maxsize=16)
-def _candidate(path: Path, _: str) -> Decider:
+def _candidate(path: Path, _: str, model_from: str | None) -> Decider:
     # By its digest besides: one that was trained anew is read anew.
-    return Decider.load(path)
+    return Decider.load(path, model_from)
 
 
 def _document(report: AuditReport) -> dict[str, Any]:

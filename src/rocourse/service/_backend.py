@@ -77,7 +77,7 @@ class Backend:
     @classmethod
     def open(cls, settings: Settings) -> "Backend":
         """Loads the model and opens the ledger."""
-        decider = Decider.load(settings.model)
+        decider = Decider.load(settings.model, settings.model_from)
         ledger = None if settings.ledger is None else Ledger.open(settings.ledger)
         return cls(settings, decider, ledger, Metrics())
 
@@ -182,7 +182,7 @@ class Backend:
         """
         with self._reloading:
             before = self._decider
-            fresh = Decider.load(self.settings.model)
+            fresh = Decider.load(self.settings.model, self.settings.model_from)
             if not same_questions(fresh.schema, before.schema):
                 raise ConfigError(
                     "A model that takes over must have the features, categories and target of the "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rocourse.artifacts import load, model_digest
+from rocourse.artifacts import load_from, model_digest
 from rocourse.errors import ConfigError
 from rocourse.estimators import RecourseClassifier
 from rocourse.schema import (
@@ -111,14 +111,18 @@ class Decider:
         self.favourable: Any = target.wanted()
 
     @classmethod
-    def load(cls, path: Path) -> "Decider":
+    def load(cls, path: Path, model_from: str | None = None) -> "Decider":
         """Reads a model, verifies it, and has it answer once.
+
+        Args:
+            path: Its directory.
+            model_from: What makes the model that it explains, where it was stored without.
 
         Raises:
             ArtifactError: The model is missing, damaged or altered.
-            ConfigError: Its columns have no names.
+            ConfigError: Its columns have no names, or its own model cannot be made.
         """
-        model = load(path)
+        model = load_from(path, model_from)
         if not hasattr(model, "feature_names_in_"):
             raise ConfigError(
                 f"A model in service must know its columns by name, but {str(path)!r} was trained "

@@ -28,6 +28,8 @@ class Settings:
         max_bytes: Bytes of one request's body.
         rate: Requests of one caller a second, on average.
         hosts: Host names that requests may name, besides those of this machine and `host`.
+        model_from: `package.module:factory`, a function that returns the model which is explained,
+            for models that were stored without it; called again when the model is reloaded.
     """
 
     model: Path
@@ -41,6 +43,7 @@ class Settings:
     max_bytes: int = 1 << 20
     rate: float = 1000.0
     hosts: Sequence[str] = ()
+    model_from: str | None = None
 
     def __post_init__(self) -> None:
         if self.host not in LOOPBACK and self.keys is None:

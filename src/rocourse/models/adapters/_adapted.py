@@ -13,7 +13,7 @@ from rocourse.errors import ConfigError, DataError
 from rocourse.models._interface import BatchModel
 from rocourse.models.adapters._answers import Reading
 from rocourse.models.adapters._differences import coordinate_slopes
-from rocourse.models.adapters._quick import Quick, make_quick
+from rocourse.models.adapters._quick import Quick, ReadRows, make_quick
 from rocourse.models.adapters._refits import Refit, refitted
 from rocourse.models.adapters._views import RawView, View
 from rocourse.schema import Layout, Schema
@@ -70,25 +70,37 @@ class AdaptedModel:
         """One thread for few rows: several would mostly wait for each other."""
         return self._pools.limit(limits=1) if n_rows < _FEW_ROWS else nullcontext()
 
+    @property
+    def order(self) -> np.ndarray:
+        """The model's column of each class, the classes sorted by label."""
+        return self._reading.order
+
     @cached_property
-    def _quick(self) -> Quick | None:
+    def quick(self) -> Quick | None:
+        """The model as arrays, columns in its own order, where it can be had so."""
         if not isinstance(self._view, RawView):
             return None
-        order = np.argsort(self._reading.order)
+        order = np.argsort(self.order)
 
         def told(x: np.ndarray) -> np.ndarray:
             return self.probabilities(x)[:, order]
 
         return make_quick(self.model, self.schema, self._view.shown, told)
 
-    def quick_probabilities(self, x: np.ndarray) -> np.ndarray:
+    def read_rows(self, x: np.ndarray) -> ReadRows | None:
+        """What `quick_probabilities` of all models of one schema need to know of rows, if any."""
+        return None if self.quick is None else self.quick.read(x)
+
+    def quick_probabilities(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
         """As `probabilities`, up to rounding, without tables where the model can do without.
 
-        Categories must be whole.
+        Args:
+            x: float32 `[n, width]`; categories must be whole.
+            read: What `read_rows` of this model, or another of its schema, gave for them.
         """
-        if self._quick is None:
+        if self.quick is None:
             return self.probabilities(x)
-        told: np.ndarray = self._quick(x)[:, self._reading.order]
+        told: np.ndarray = self.quick(x, read)[:, self.order]
         return told
 
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:

@@ -7,8 +7,8 @@ once; trees are evaluated as arrays, logistic regressions by a product.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,34 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from rocourse.errors import RocourseError
+from rocourse.models.adapters._last_steps import (
+    LAST_STEPS,
+    Arrays,
+    LastStep,
+    LineStep,
+    TreesStep,
+)
 from rocourse.models.adapters._views import shortest
 from rocourse.models.trees import has_trees, read_trees
 from rocourse.schema import COLUMN, Layout, NumberRule, Schema
 
 Prepare = Callable[[Any], np.ndarray]
 """From a table or an array to what the last step sees, float64 `[n, columns]`."""
-Answer = Callable[[np.ndarray], np.ndarray]
-"""From what the last step sees to probabilities, columns in the model's order."""
 
 # Rows that the quick answers are checked on, and how far they may be from the model's own.
 _CHECKED = 64
 _TOLERANCE = 1e-5
 # Values of a number that tell whether a column is a line of it.
 _PROBES = 7
+
+
+class ReadRows(NamedTuple):
+    """Encoded rows as models are shown them."""
+
+    raw: np.ndarray
+    """The numbers, `[n, n_continuous]`."""
+    codes: list[np.ndarray]
+    """The category of each feature, `[n]` each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +64,53 @@ class Quick:
     base: np.ndarray
     slopes: np.ndarray
     tables: tuple[np.ndarray, ...]
-    answer: Answer
+    answer: LastStep
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Probabilities of encoded rows `[n, width]`, columns in the model's order."""
-        cut = self.layout.n_continuous
-        raw = np.empty((len(x), cut))
+    def read(self, x: np.ndarray) -> ReadRows:
+        """Encoded rows `[n, width]` as all models of the schema are shown them."""
+        raw = np.empty((len(x), self.layout.n_continuous))
         for k, rule in enumerate(self.rules):
             raw[:, k] = _raw(rule, x[:, k])
+        return ReadRows(raw, [x[:, group].argmax(axis=1) for group in self.layout.group_slices])
+
+    def __call__(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
+        """Probabilities of encoded rows `[n, width]`, columns in the model's order.
+
+        Args:
+            x: The rows.
+            read: What `read` gave for them, where it is known.
+        """
+        raw, codes = self.read(x) if read is None else read
         seen = self.base + raw @ self.slopes
-        for group, table in zip(self.layout.group_slices, self.tables, strict=True):
-            seen += table[x[:, group].argmax(axis=1)]
+        for code, table in zip(codes, self.tables, strict=True):
+            seen += table[code]
         return self.answer(seen)
+
+    def to_state(self) -> tuple[dict[str, Any], Arrays]:
+        """JSON-able values and arrays."""
+        rest, arrays = self.answer.to_state()
+        tables = {f"tables.{k}": table for k, table in enumerate(self.tables)}
+        last = {f"last.{name}": array for name, array in arrays.items()}
+        own = {"base": self.base, "slopes": self.slopes}
+        return {"last_step": self.answer.kind, **rest}, {**own, **tables, **last}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: Arrays, schema: Schema) -> "Quick":
+        """The inverse of `to_state`."""
+        last = {
+            name.removeprefix("last."): array
+            for name, array in arrays.items()
+            if name.startswith("last.")
+        }
+        layout = schema.layout
+        return cls(
+            layout,
+            _number_rules(schema),
+            arrays["base"],
+            arrays["slopes"],
+            tuple(arrays[f"tables.{k}"] for k in range(layout.n_categorical)),
+            LAST_STEPS[header["last_step"]].from_state(header, last),
+        )
 
 
 def make_quick(
@@ -82,7 +131,7 @@ def make_quick(
     if parts is None:
         return None
     prepare, answer = parts
-    layout, rules = schema.layout, [NumberRule(one, COLUMN) for one in schema.continuous]
+    layout, rules = schema.layout, _number_rules(schema)
 
     def seen(x: np.ndarray) -> np.ndarray:
         return np.asarray(prepare(shown(x)), np.float64)
@@ -105,11 +154,14 @@ def make_quick(
         return None
     here = np.array([_raw(rule, middle[:, k])[0] for k, rule in enumerate(rules)])
     base = start - here @ slopes
-    quick = Quick(layout, tuple(rules), base, slopes, tuple(tables), answer)
+    quick = Quick(layout, rules, base, slopes, tuple(tables), answer)
+    if isinstance(answer, TreesStep) and not _agrees(quick, told, layout):
+        # XGBoost takes for missing what a sparse matrix leaves out.
+        quick = replace(quick, answer=answer.without_zeros())
     return quick if _agrees(quick, told, layout) else None
 
 
-def _parts(model: Any) -> tuple[Prepare, Answer] | None:
+def _parts(model: Any) -> tuple[Prepare, LastStep] | None:
     """How columns are prepared, and what the last step makes of them."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     step = _tree_step(last) if has_trees(last) else _line_step(last)
@@ -125,30 +177,25 @@ def _parts(model: Any) -> tuple[Prepare, Answer] | None:
     return prepare, answer
 
 
-def _tree_step(model: Any) -> tuple[Prepare, Answer] | None:
+def _tree_step(model: Any) -> tuple[Prepare, LastStep] | None:
     try:
-        from rocourse.models.trees import TreeEvaluator
-
-        evaluator = TreeEvaluator(read_trees(model))
+        step = TreesStep(read_trees(model))
+        # Made now: Numba may not be there.
+        rows = step.evaluator.ensemble.rows
     except RocourseError:
-        # Numba is not there, or trees alone do not say what the model says.
+        # Or trees alone do not say what the model says.
         return None
-    rows = evaluator.ensemble.rows
-    return lambda seen: rows(seen) if isinstance(seen, pd.DataFrame) else seen, (
-        evaluator.probabilities
-    )
+    return lambda seen: rows(seen) if isinstance(seen, pd.DataFrame) else seen, step
 
 
-def _line_step(model: Any) -> tuple[Prepare, Answer] | None:
+def _line_step(model: Any) -> tuple[Prepare, LastStep] | None:
     if not isinstance(model, LogisticRegression) or len(model.classes_) != 2:
         return None
-    weights, bias = model.coef_[0], model.intercept_[0]
+    return np.asarray, LineStep(model.coef_[0], model.intercept_)
 
-    def answer(seen: np.ndarray) -> np.ndarray:
-        second = 1.0 / (1.0 + np.exp(-np.clip(seen @ weights + bias, -500.0, 500.0)))
-        return np.stack([1.0 - second, second], axis=1)
 
-    return np.asarray, answer
+def _number_rules(schema: Schema) -> tuple[NumberRule, ...]:
+    return tuple(NumberRule(one, COLUMN) for one in schema.continuous)
 
 
 def _raw(rule: NumberRule, codes: np.ndarray) -> np.ndarray:
@@ -180,12 +227,18 @@ def _table(
     return seen(x)
 
 
+def random_rows(layout: Layout, n: int) -> np.ndarray:
+    """Encoded rows drawn at random, always the same ones, float32 `[n, width]`."""
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(size, size=n) for size in layout.group_sizes]
+    x = np.zeros((n, layout.width), np.float32)
+    x[:, : layout.n_continuous] = rng.random((n, layout.n_continuous))
+    for group, code in zip(layout.group_slices, codes, strict=True):
+        x[np.arange(n), group.start + code] = 1.0
+    return x
+
+
 def _agrees(quick: Quick, told: Callable[[np.ndarray], np.ndarray], layout: Layout) -> bool:
     """Whether it says of rows drawn at random what the model says."""
-    rng = np.random.default_rng(0)
-    codes = [rng.integers(size, size=_CHECKED) for size in layout.group_sizes]
-    x = np.zeros((_CHECKED, layout.width), np.float32)
-    x[:, : layout.n_continuous] = rng.random((_CHECKED, layout.n_continuous))
-    for group, code in zip(layout.group_slices, codes, strict=True):
-        x[np.arange(_CHECKED), group.start + code] = 1.0
+    x = random_rows(layout, _CHECKED)
     return bool(np.abs(quick(x) - told(x)).max() <= _TOLERANCE)

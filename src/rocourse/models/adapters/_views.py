@@ -143,6 +143,8 @@ def shortest(values: np.ndarray, codes: np.ndarray, feature: Continuous) -> np.n
         chosen = unsettled & same & (rounded >= low) & (rounded <= high)
         shortest[chosen] = rounded[chosen]
         unsettled &= ~chosen
+        if not unsettled.any():
+            break
     return shortest
 
 

@@ -8,7 +8,7 @@ answers as the model does, for rows and for many changes of one feature of a row
 from typing import TYPE_CHECKING
 
 from rocourse._lazy import lazy_names
-from rocourse.models.trees._ensemble import TreeEnsemble
+from rocourse.models.trees._ensemble import Missing, TreeEnsemble
 from rocourse.models.trees._read import has_trees, read_trees
 from rocourse.models.trees._split_points import split_points
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rocourse.models.trees._evaluator import TreeEdits, TreeEvaluator
 
 __all__ = [
+    "Missing",
     "TreeEdits",
     "TreeEnsemble",
     "TreeEvaluator",

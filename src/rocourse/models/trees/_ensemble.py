@@ -14,6 +14,20 @@ Link = Literal["logistic", "softmax", "mean"]
 Missing = Literal["nan", "zero", "never"]
 """Which numbers are missing: NaN, NaN and zero, or none, so that NaN is zero."""
 
+_ARRAYS = (
+    "root",
+    "output",
+    "feature",
+    "threshold",
+    "left",
+    "right",
+    "missing_left",
+    "code_set",
+    "left_codes",
+    "value",
+    "base",
+)
+
 
 class Tree(NamedTuple):
     """One tree, its root first."""
@@ -153,6 +167,42 @@ class TreeEnsemble:
             with np.errstate(over="ignore"):
                 second = 1.0 / (1.0 + np.exp(-second))
         return np.stack([1.0 - second, second], axis=-1)
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The ensemble as JSON-able values and arrays."""
+        rest = {
+            "link": self.link,
+            "strict": self.strict,
+            "single": self.single,
+            "zero": float(self.zero),
+            "missing": list(self.missing),
+            "categories": [
+                None if known is None else np.asarray(known, object).tolist()
+                for known in self.categories
+            ],
+            "names": None if self.names is None else list(self.names),
+            "classes": self.classes.tolist(),
+        }
+        return rest, {name: getattr(self, name) for name in _ARRAYS}
+
+    @classmethod
+    def from_state(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    ) -> "TreeEnsemble":
+        """The inverse of `to_state`."""
+        return cls(
+            **{name: arrays[name] for name in _ARRAYS},
+            link=header["link"],
+            strict=header["strict"],
+            single=header["single"],
+            zero=header["zero"],
+            missing=tuple(header["missing"]),
+            categories=tuple(
+                None if known is None else tuple(known) for known in header["categories"]
+            ),
+            names=None if header["names"] is None else tuple(header["names"]),
+            classes=np.asarray(header["classes"]),
+        )
 
 
 def _column(column: pd.Series, known: tuple[Any, ...] | None) -> np.ndarray:

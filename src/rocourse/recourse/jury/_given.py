@@ -1,13 +1,13 @@
 """A jury beside a model that is given: the model itself is asked, and so are refits of it."""
 
 import warnings
-from functools import partial
+from functools import cache, partial
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from scipy.stats import norm
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from rocourse.models import (
     HasNetwork,
@@ -104,9 +104,15 @@ def convince(
         return standings(jury, compact(x, layout), target, layout)[1:]
 
     # Calls are many and small: several threads would mostly wait for each other.
-    with threadpool_limits(limits=1):
+    with _pools().limit(limits=1):
         x = complete(asked, ways, row, x, target, level, max_changes=max_changes)
         return compact(cut_back(asked, families, ways, row, x, target, level), layout)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Finding the pools takes longer than a search."""
+    return ThreadpoolController()
 
 
 def asked_chance(asked: Asked, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:

@@ -248,6 +248,15 @@ class JuryProposer(Proposer, kind="jury"):
         """The state that was stored as arrays by name."""
         return _revived(arrays)
 
+    def refits(self, state: State) -> tuple[BatchModel, ...]:
+        """Refits of a model that is given."""
+        members: tuple[BatchModel, ...] = state.members
+        return members
+
+    def with_refits(self, state: State, refits: tuple[BatchModel, ...]) -> State:
+        """The state with the refits that it had."""
+        return state._replace(members=refits)
+
     def _search(
         self,
         jury: Jury,

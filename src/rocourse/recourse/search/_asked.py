@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocourse.models import BatchModel
+from rocourse.models import BatchModel, is_quick
 from rocourse.recourse.search._edits import EDIT_PRICE, Edits
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout
 
@@ -72,10 +72,15 @@ class Ways(NamedTuple):
 
 def leads(models: Sequence[BatchModel], x: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The log-odds of the target class against the likeliest other, `[models, n]`."""
-    told = []
+    told, read = [], None
     for model in models:
-        answer = getattr(model, "quick_probabilities", model.probabilities)
-        shares = np.clip(answer(x), _LEAST_PROBABILITY, 1.0)
+        if is_quick(model):
+            # What rows are to one of them, they are to all: refits have the model's schema.
+            read = model.read_rows(x) if read is None else read
+            shares = model.quick_probabilities(x, read)
+        else:
+            shares = model.probabilities(x)
+        shares = np.clip(shares, _LEAST_PROBABILITY, 1.0)
         mine = np.take_along_axis(shares, target[:, None], axis=1)[:, 0]
         np.put_along_axis(shares, target[:, None], 0.0, axis=1)
         told.append(np.log(mine) - np.log(shares.max(axis=1)))
