@@ -3,7 +3,6 @@
 import warnings
 from functools import cache, partial
 
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from scipy.stats import norm
@@ -25,7 +24,7 @@ from rocourse.recourse.jury._standing import Jury, standing
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.search import Asked, Edits, Space, Ways, complete, cut_back
 from rocourse.schema import Layout, Rows, one_hot
-from rocourse.schema.constraints import expand
+from rocourse.schema.constraints import ConstraintLayer, expand
 
 MEMBERS = 6
 """Refits that recourses have to convince."""
@@ -88,8 +87,8 @@ def convince(
     """
     layout = space.layout
     row, x = one_hot(rows, layout), one_hot(proposed, layout)
-    limits = space.constraints.limits(jnp.asarray(row.T))
-    low, high, allowed = (np.asarray(part).T for part in limits)
+    bind = partial(bound, _limits_of, (space.constraints,), layout)
+    low, high, allowed = in_blocks(bind, rows.continuous, rows.categories)
     cut, actions = layout.n_continuous, space.constraints.actions
     if closed is not None:
         numbers, shut = closed[:, :cut], closed[:, cut:]
@@ -134,6 +133,13 @@ def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.
     bind = partial(bound, _standing_of, (jury,), layout)
     (found,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
     return found.T
+
+
+def _limits_of(
+    constraints: tuple[ConstraintLayer], layout: Layout, continuous: Array, categories: Array
+) -> tuple[Array, ...]:
+    limits = constraints[0].limits(expand(continuous.T, categories.T, layout))
+    return limits.low.T, limits.high.T, limits.allowed.T
 
 
 def _standing_of(
