@@ -84,7 +84,8 @@ def look_over(
             for said in (columns.immutable, columns.increase_only, columns.decrease_only)
             for name in split_names(said, names)
         ],
-        handled=["missing"] if columns.missing else [],
+        # What becomes of each column's gaps is told line by line.
+        handled=["missing"],
     )
     added: list[str] = []
     fixed: tuple[str, ...] = ()
