@@ -202,3 +202,17 @@ def test_whole_numbers_are_whole_before_a_recourse_is_judged(loans):
         )
         recourse = model.fit(frame, labels).recourse(frame.head(60))
         assert recourse.valid.mean() > 0.9, name
+
+
+def test_labels_of_another_name_are_refused_with_the_cure(loans):
+    X = loans.drop(columns="grade")
+    labels = (loans["grade"] == loans["grade"].iloc[0]).astype(int)
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression()).fit(
+        X, labels
+    )
+    named = labels.map({0: "no", 1: "yes"})
+    with pytest.raises(DataError, match=r"adapt\(model, schema, classes="):
+        VanillaCF(model=model).fit(X, named)
+    schema = Schema.infer(X.assign(paid=named), target="paid", favourable="yes")
+    told = VanillaCF(schema, model=adapt(model, schema, classes=["no", "yes"])).fit(X, named)
+    np.testing.assert_array_equal(told.predict(X) == "yes", model.predict(X) == 1)

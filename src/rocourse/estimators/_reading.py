@@ -106,7 +106,9 @@ def known_labels(y: ArrayLike, n_rows: int, known: np.ndarray, *, asker: str) ->
     if len(unknown):
         raise DataError(
             f"The target must have the classes of the model, {known.tolist()}: got "
-            f"{unknown.tolist()[0]!r}; pass the labels that it was trained on."
+            f"{unknown.tolist()[0]!r}; pass the labels that it was trained on, or say what they "
+            "are called here: model=adapt(model, schema, classes=[...]), one for each of these, in "
+            "their order."
         )
     return np.searchsorted(known, values).astype(np.int32)
 
