@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from rocourse import Wishes
 from rocourse.errors import ConfigError, RocourseError
 from rocourse.estimators import METHODS
 from rocourse.evaluation import diversity
+from rocourse.schema import Categorical, Continuous, Narrowing, Schema
 
 ROWS = make_loans(40, seed=4).drop(columns="grade")
 FREE = ("income", "debt", "age", "job")
@@ -136,6 +138,19 @@ def test_a_wish_that_the_schema_does_not_let_come_true_is_not_found_with_the_rea
         )
     plain = model.recourse(old, wishes=Wishes(ranges={"age": (None, 69)})).to_records()
     assert [record["reason"] for record in plain] == [None] * 3
+
+
+def test_the_reason_names_categories_that_were_wished_for_and_no_gap():
+    job = Categorical("job", ("clerk", "nurse"), immutable=True, missing="category")
+    schema = Schema((job, Continuous("since", 0.0, 9.0, date=True, integer=True, direction="up")))
+    rows = pd.DataFrame({"job": ["clerk", None], "since": ["1970-01-05", "1970-01-05"]})
+    wishes = Wishes(ranges={"job": ("nurse",)})
+    start = Narrowing.of(wishes, schema).start(rows, schema.encode(rows))
+    for reason, here in zip(start.reasons, ("'clerk'", "nan"), strict=True):
+        assert reason.startswith(f"Feature 'job' was wished to be 'nurse', but is {here}")
+    earlier = Wishes(ranges={"since": (None, "1970-01-03")})
+    start = Narrowing.of(earlier, schema).start(rows, schema.encode(rows))
+    assert "at most 1970-01-03" in start.reasons[0]
 
 
 def test_preferred_features_are_changed_rather_than_others(fitted):

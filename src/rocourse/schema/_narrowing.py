@@ -20,7 +20,7 @@ from rocourse.schema._rules import (
     NumberRule,
 )
 from rocourse.schema._schema import Schema
-from rocourse.schema._validation import read_raw
+from rocourse.schema._validation import read_raw, told
 from rocourse.schema._wished_ranges import accepted_categories, number_range
 from rocourse.schema._wishes import Wishes
 
@@ -213,17 +213,16 @@ class Narrowing:
 
     def _unreachable(self, feature: Feature, k: int, here: object) -> str:
         if isinstance(feature, Categorical):
+            # What stands for a gap comes last, and is no category to wish for.
+            fits = self._accepted(k)[: len(feature.categories)]
             chosen = [
-                category
-                for category, fits in zip(feature.categories, self._accepted(k), strict=True)
-                if fits
+                category for category, fit in zip(feature.categories, fits, strict=True) if fit
             ]
             wish = f"one of {listed(chosen)}" if len(chosen) > 1 else show(chosen[0])
         else:
-            least, most = float(self.least[k]), float(self.most[k])
+            ends = (("at least", float(self.least[k])), ("at most", float(self.most[k])))
             wish = " and ".join(
-                [f"at least {least:g}"] * math.isfinite(least)
-                + [f"at most {most:g}"] * math.isfinite(most)
+                f"{words} {told(feature, end)}" for words, end in ends if math.isfinite(end)
             )
         return (
             f"Feature {feature.name!r} was wished to be {wish}, but is {show(here)} and may not be "
