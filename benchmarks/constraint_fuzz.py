@@ -89,13 +89,14 @@ def _broken(recourse: Recourse, wished: Wishes | None) -> list[str]:
     """What recourses break: of the limits, also by what did not convince the model; of wishes."""
     written, broken = recourse.schema.to_dict(), []
     groups = [feature.name for feature in recourse.schema.categorical]
+    fills = {one.name: one.fill for one in recourse.schema.features if one.missing == "impute"}
     before, after = (
         frame.to_dict("records") for frame in (recourse.original, recourse.attempted())
     )
     for old, new, advised in zip(before, after, recourse.advised, strict=True):
         broken += broken_limits(written, old, new)
         if wished is not None and advised:
-            broken += broken_wishes(wished, old, new, groups)
+            broken += broken_wishes(wished, old, new, groups, fills)
     return broken
 
 

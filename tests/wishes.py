@@ -42,7 +42,7 @@ def _ranges(random, schema):
             yield feature.name, tuple(random.choice([end, None]) for end in ends)
 
 
-def broken_wishes(wished, before, after, groups=("job",)):
+def broken_wishes(wished, before, after, groups=("job",), fills=None):
     """Every wish that advice does not keep, cell by cell in raw units.
 
     Args:
@@ -50,15 +50,20 @@ def broken_wishes(wished, before, after, groups=("job",)):
         before: The row, by feature.
         after: The advice.
         groups: The categorical features.
+        fills: What gaps of features are read as, by name.
     """
     broken = []
     for name, old in before.items():
         new = after[name]
         free = wished.only is None or name in wished.only
-        if (name in wished.lock or not free) and old != new:
+        # A gap is no number, and differs from itself.
+        stayed = old == new or (old != old and new != new)
+        if (name in wished.lock or not free) and not stayed:
             broken.append(f"{name} was changed")
         if name in wished.ranges:
             values = wished.ranges[name]
+            if new is None or new != new:
+                new = (fills or {}).get(name, new)
             if name in groups:
                 fits = new in values
             else:
