@@ -13,7 +13,7 @@ from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._frames import as_frame
 from rocourse.schema._gaps import GAP_WORDS, MISSING, Missing, MissingWords, gaps_of, is_gap
-from rocourse.schema._layout import Layout, Rows, one_hot
+from rocourse.schema._layout import Layout, Rows, compact, one_hot
 from rocourse.schema._limits import Change, Follows, Linear, Moves
 from rocourse.schema._limits_in_words import limits_in_words, together_in_words
 from rocourse.schema._narrowing import Narrowing, Start
@@ -65,6 +65,7 @@ __all__ = [
     "as_frame",
     "Wishes",
     "WishesLike",
+    "compact",
     "describe_change",
     "describe_value",
     "features_changed",

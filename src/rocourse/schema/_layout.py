@@ -128,6 +128,19 @@ def one_hot(rows: Rows, layout: Layout) -> npt.NDArray[np.float32]:
     return encoded
 
 
+def compact(x: npt.NDArray[np.float32], layout: Layout) -> Rows:
+    """The rows that vectors stand for, the inverse of `one_hot`: the likeliest category of each.
+
+    Args:
+        x: Encoded rows, `[n, layout.width]`; categories may be soft.
+        layout: Shape of their schema.
+    """
+    codes = np.zeros((len(x), layout.n_categorical), layout.category_dtype)
+    for k, group in enumerate(layout.group_slices):
+        codes[:, k] = x[:, group].argmax(axis=1)
+    return Rows(x[:, : layout.n_continuous], codes)
+
+
 def check_layout(rows: Rows, layout: Layout) -> None:
     """Refuses rows that were encoded by another schema."""
     shape = (rows.continuous.shape[1], rows.categories.shape[1])

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-from rocourse.schema import Categorical, Continuous, Feature, Layout, Rows, Schema, one_hot
+from rocourse.schema import Categorical, Continuous, Feature, Layout, Rows, Schema, compact, one_hot
 
 Inputs = Literal["frame", "array", "encoded"]
 INPUTS: tuple[Inputs, ...] = get_args(Inputs)
@@ -80,12 +80,12 @@ class RawView:
 
     def seen(self, x: np.ndarray) -> np.ndarray:
         """The rows with one category a group, and whole numbers where these are integers."""
-        rows = self._rows(x)
+        rows = compact(x, self.schema.layout)
         return one_hot(Rows(self._snapped(rows.continuous), rows.categories), self.schema.layout)
 
     def shown(self, x: np.ndarray) -> Any:
         """The decoded rows, in the columns and dtypes that the model knows."""
-        rows = self._rows(x)
+        rows = compact(x, self.schema.layout)
         frame = self.schema.decode(rows)
         for k, feature in enumerate(self.schema.continuous):
             if not feature.integer:
@@ -109,13 +109,6 @@ class RawView:
             ends.append([(limit - feature.low) / feature.span for limit in feature.limits])
         low, high = np.asarray(ends, np.float32).reshape(-1, 2).T
         return Reach(np.asarray(steps, np.float32), low, high)
-
-    def _rows(self, x: np.ndarray) -> Rows:
-        layout = self.schema.layout
-        codes = np.zeros((len(x), layout.n_categorical), layout.category_dtype)
-        for k, group in enumerate(layout.group_slices):
-            codes[:, k] = x[:, group].argmax(axis=1)
-        return Rows(x[:, : layout.n_continuous], codes)
 
     def _snapped(self, continuous: np.ndarray) -> np.ndarray:
         snapped = np.empty_like(continuous)

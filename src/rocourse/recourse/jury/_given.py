@@ -23,7 +23,7 @@ from rocourse.recourse._proposer import Context
 from rocourse.recourse.jury._standing import Jury, standing
 from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.search import Asked, Edits, Space, Ways, complete, cut_back
-from rocourse.schema import Layout, Rows, one_hot
+from rocourse.schema import Layout, Rows, compact, one_hot
 from rocourse.schema.constraints import ConstraintLayer, expand
 
 MEMBERS = 6
@@ -118,14 +118,6 @@ def asked_chance(asked: Asked, rows: Rows, target: np.ndarray, layout: Layout) -
     """The share of refits that keep rows, were leads normal, `[n]`."""
     chance: np.ndarray = norm.cdf(asked.sureness(one_hot(rows, layout), target))
     return chance
-
-
-def compact(x: np.ndarray, layout: Layout) -> Rows:
-    """The rows of encoded vectors with one category a group."""
-    codes = np.zeros((len(x), layout.n_categorical), layout.category_dtype)
-    for k, group in enumerate(layout.group_slices):
-        codes[:, k] = x[:, group].argmax(axis=1)
-    return Rows(x[:, : layout.n_continuous], codes)
 
 
 def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:

@@ -193,8 +193,7 @@ class JuryProposer(Proposer, kind="jury"):
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
-        search = partial(self._search, state.jury, state.edits, state.grid, state.asked(context))
-        return search(state.calibration.levels[target], context, rows, target)
+        return self._searched(state, context, rows, target)
 
     def vary(
         self,
@@ -207,9 +206,19 @@ class JuryProposer(Proposer, kind="jury"):
         starts: Rows,
     ) -> Rows:
         """As `propose`, with what is closed to each row; all go together."""
-        search = partial(self._search, state.jury, state.edits, state.grid, state.asked(context))
+        return self._searched(state, context, rows, target, (closed, starts))
+
+    def _searched(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        from_here: FromHere | None = None,
+    ) -> Rows:
         level = state.calibration.levels[target]
-        return search(level, context, rows, target, from_here=(closed, starts))
+        what = (state.jury, state.edits, state.grid, state.asked(context))
+        return self._search(*what, level, context, rows, target, from_here=from_here)
 
     def swap(
         self,

@@ -14,10 +14,7 @@ from rocourse.models.jurors import (
     lead,
     leaf_logits,
 )
-from rocourse.recourse.search import Numbers, committee_logits
-
-# Jurors that agree to the last digit are no surer than this: the deviation of log-odds.
-_LEAST_DEVIATION = 0.15
+from rocourse.recourse.search import LEAST_DEVIATION, Numbers, committee_logits
 
 
 class Jury(NamedTuple):
@@ -134,7 +131,7 @@ def _standings(model: Array, networks: Array, lines: Array) -> Array:
 
 
 def _deviation(leads: Array) -> Array:
-    return jnp.maximum(jnp.std(leads, axis=0, ddof=1), _LEAST_DEVIATION)
+    return jnp.maximum(jnp.std(leads, axis=0, ddof=1), LEAST_DEVIATION)
 
 
 def _sureness(leads: Array) -> Array:

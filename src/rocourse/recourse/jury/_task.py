@@ -8,7 +8,7 @@ from jax import Array
 
 from rocourse.models.jurors import leaves_left, possible_leaves
 from rocourse.recourse.jury._standing import Jury, StackedJury, stacked
-from rocourse.recourse.search import Edits, Numbers, edit_layers, steered_layers
+from rocourse.recourse.search import Edits, Numbers, column_features, edit_layers, steered_layers
 from rocourse.schema import Layout
 from rocourse.schema.constraints import ConstraintLayer
 
@@ -56,10 +56,8 @@ class Lanes(NamedTuple):
 def task_of(jury: Jury, edits: Edits, grid: Grid, constraints: ConstraintLayer) -> Task:
     """What does not depend on rows, made once."""
     layout, together = constraints.layout, stacked(jury)
-    sizes = (1,) * layout.n_continuous + tuple(layout.group_sizes)
-    feature_of = np.repeat(np.arange(len(sizes)), sizes)
     trees = together.trees
-    node_feature = feature_of[np.asarray(trees.column)].astype(np.int16)
+    node_feature = column_features(layout)[np.asarray(trees.column)].astype(np.int16)
     # An edit decides what the nodes of its feature say, whatever the row.
     feature, column, value = (np.asarray(part)[:, None, None] for part in edits[:3])
     here = np.where(np.asarray(trees.column) == column, value, np.float32(0.0))

@@ -1,6 +1,6 @@
 """What the searches share: blocks of rows, log-odds, the space of what rows may become."""
 
-from rocourse.recourse.search._asked import Asked, Ways, complete, cut_back, leads
+from rocourse.recourse.search._asked import LEAST_DEVIATION, Asked, Ways, complete, cut_back, leads
 from rocourse.recourse.search._blocks import (
     LANES,
     Query,
@@ -20,6 +20,7 @@ from rocourse.recourse.search._edits import (
     Numbers,
     allowed_edits,
     category_edits,
+    column_features,
     edited,
     free_edits,
     made_edits,
@@ -63,6 +64,7 @@ __all__ = [
     "EDIT_PRICE",
     "FINE_QUANTILES",
     "LANES",
+    "LEAST_DEVIATION",
     "LEAST_PROBABILITY",
     "Asked",
     "Candidate",
@@ -84,6 +86,7 @@ __all__ = [
     "better",
     "begun",
     "category_edits",
+    "column_features",
     "column_rates",
     "committee_logits",
     "complete",

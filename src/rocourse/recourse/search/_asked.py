@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rocourse.models import BatchModel, is_quick
-from rocourse.recourse.search._edits import EDIT_PRICE, Edits
+from rocourse.recourse.search._edits import EDIT_PRICE, Edits, column_features
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout
 
 # Forests may be certain; no lead is greater than that of this share.
 _LEAST_PROBABILITY = 0.002
-# Members that agree to the last digit are no surer than this: the deviation of log-odds.
-_LEAST_DEVIATION = 0.15
+LEAST_DEVIATION = 0.15
+"""Models that agree to the last digit are no surer than this: the deviation of log-odds."""
 # The deviation of a model of which there are no refits.
 _UNKNOWN_DEVIATION = 0.5
 # Edits that members are asked about: the best ones by what the model says.
@@ -92,7 +92,7 @@ def _sureness(leads: np.ndarray) -> np.ndarray:
     model, members = leads[0], leads[1:]
     if not len(members):
         return np.asarray(model / _UNKNOWN_DEVIATION)
-    deviation = np.maximum(members.std(axis=0, ddof=min(1, len(members) - 1)), _LEAST_DEVIATION)
+    deviation = np.maximum(members.std(axis=0, ddof=min(1, len(members) - 1)), LEAST_DEVIATION)
     least: np.ndarray = np.minimum(model, members.mean(axis=0)) / deviation
     return least
 
@@ -232,7 +232,7 @@ def _retreat(
     layout, each = ways.layout, np.arange(len(x))
     tried, cut = x.copy(), layout.n_continuous
     if share == 1.0:
-        owned = _owner(layout)[None] == feature[:, None]
+        owned = column_features(layout)[None] == feature[:, None]
         return np.where(owned, row, x)
     number = np.minimum(feature, max(cut - 1, 0))
     if not cut:
@@ -263,7 +263,7 @@ def _edited(x: np.ndarray, edit: np.ndarray, ways: Ways) -> np.ndarray:
     """Each row with an edit of its own."""
     edits = ways.edits
     feature, column = np.asarray(edits.feature)[edit], np.asarray(edits.column)[edit]
-    result = np.where(_owner(ways.layout)[None] == feature[:, None], np.float32(0.0), x)
+    result = np.where(column_features(ways.layout)[None] == feature[:, None], np.float32(0.0), x)
     result[np.arange(len(x)), column] = np.asarray(edits.value)[edit]
     return result
 
@@ -271,11 +271,5 @@ def _edited(x: np.ndarray, edit: np.ndarray, ways: Ways) -> np.ndarray:
 def _feature_costs(x: np.ndarray, row: np.ndarray, layout: Layout) -> np.ndarray:
     """How far each feature is from where it was, `[n, features]`."""
     moved = np.abs(x - row)
-    starts = np.flatnonzero(np.diff(_owner(layout), prepend=-1))
+    starts = np.flatnonzero(np.diff(column_features(layout), prepend=-1))
     return np.add.reduceat(moved, starts, axis=1)
-
-
-def _owner(layout: Layout) -> np.ndarray:
-    """The feature that each encoded column belongs to, numbers first, `[width]`."""
-    sizes = (1,) * layout.n_continuous + tuple(layout.group_sizes)
-    return np.repeat(np.arange(len(sizes)), sizes)

@@ -110,6 +110,12 @@ def edited(x: Array, place: Array, edits: Edits, owned: Array) -> Array:
     return jnp.where(here, edits.value[place], jnp.where(own, 0.0, x))
 
 
+def column_features(layout: Layout) -> np.ndarray:
+    """The feature that each encoded column belongs to, numbers first, `[width]`."""
+    sizes = (1,) * layout.n_continuous + tuple(layout.group_sizes)
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
 def owned_columns(layout: Layout) -> Array:
     """Which encoded columns are a feature's, float32 `[features, width]`."""
     sizes = (1,) * layout.n_continuous + tuple(layout.group_sizes)
