@@ -25,8 +25,9 @@ def make_promise(**changes):
     return NewPromise(**{**fields, **changes})
 
 
-def make_issue(*promises, key=None, fingerprint="f1", answer="{}"):
-    return Issue(promises=promises, key=key, fingerprint=fingerprint, answer=answer)
+def make_issue(*promises, key=None, fingerprint="f1", answer="{}", tenant="default"):
+    fields = {"key": key, "fingerprint": fingerprint, "answer": answer, "tenant": tenant}
+    return Issue(promises=promises, **fields)
 
 
 def issue_many(ledger, number, **changes):

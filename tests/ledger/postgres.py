@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -89,6 +90,23 @@ class PostgresServer:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
         self._end(signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stops all its processes as a debugger would: they hold their connections and say nothing.
+
+        What was asked meanwhile may be done when they go on.
+        """
+        assert self._process is not None
+        processes = [self._process.pid, *_children(self._process.pid)]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     def restart(self) -> None:
         self.stop()

@@ -115,7 +115,7 @@ def test_history_begins_with_the_issue(ledger):
     promise = make_promise()
     ledger.issue([make_issue(promise)])
     [event] = ledger.history(promise.id)
-    assert (event.at, event.status, event.model, event.detail) == (NOW, Status.OPEN, "m1", "")
+    assert (event.at, event.status, event.model, event.detail) == (NOW, Status.OPEN, "m1", "issued")
 
 
 def test_nothing_to_issue_is_no_error(ledger):

@@ -3,6 +3,7 @@
 import os
 import socket
 import sqlite3
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -247,3 +248,23 @@ def test_tables_that_vanish_are_an_error_of_the_ledger(ledger):
         ledger.ping()
     with pytest.raises(LedgerError, match="did not confirm the write"):
         ledger.issue([make_issue(make_promise())])
+
+
+HEAVY = {
+    "jax",
+    "numpy",
+    "pandas",
+    "sklearn",
+    "rocourse.schema",
+    "rocourse.estimators",
+    "rocourse.models",
+}
+
+
+def test_ledger_knows_neither_models_nor_schemas():
+    code = f"import sys, rocourse.ledger; print(sorted({HEAVY} & set(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"

@@ -112,6 +112,10 @@ def test_options_are_found_by_an_index(ledger, options):
     ("changes", "message"),
     [
         ({"decision": "first"}, "decision of a promise must be a UUID"),
+        ({"certificate": "delta"}, "certificate of a promise must be a mapping"),
+        ({"months": -1.0}, "months of a promise must be a number of 0 or more"),
+        ({"months": float("nan")}, "months of a promise must be a number of 0 or more"),
+        ({"months": "3"}, "months of a promise must be a number of 0 or more"),
         ({"wishes": ["Job"]}, "wishes of a promise must be a mapping"),
         ({"wishes": {"ranges": {"Income": [float("nan"), None]}}}, "must be JSON"),
     ],
@@ -161,17 +165,22 @@ def test_a_ledger_of_the_release_before_is_brought_up_to_date(url):
     with Ledger.open(url) as ledger:
         with ledger._engine.connect() as connection:
             query = sa.text(f"SELECT version_num FROM {REVISION_TABLE}")
-            assert connection.execute(query).scalar_one() == "0002"
+            assert connection.execute(query).scalar_one() == "0006"
         kept = ledger.promise(old)
         assert (kept.row, kept.decision, kept.wishes) == (ROW, None, None)
+        assert kept.tenant == "default"
+        assert not kept.erased
+        found = ledger.upkeep.verify()
+        assert found.clean and (found.events, found.head.number) == (1, 1)
         beside = make_promise(decision=new_id())
         ledger.issue([make_issue(beside)])
-        for column in ("decision", "wishes", "subject"):
+        for column in ("decision", "wishes", "subject", "tenant", "certificate", "months"):
             with pytest.raises(sa.exc.DBAPIError, match="append-only"):
                 with ledger._engine.begin() as connection:
                     connection.exec_driver_sql(f"UPDATE ledger_promises SET {column} = NULL")
         assert ledger.record(old, "redeemed", model="m2").status is Status.REDEEMED
         assert statuses(ledger, [old, beside.id]) == ["redeemed", "open"]
+        assert ledger.upkeep.verify().clean
 
 
 def _driver(url):

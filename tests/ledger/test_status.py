@@ -111,7 +111,15 @@ def test_wrong_record(ledger, id, arguments, message):
         "UPDATE ledger_promises SET recourse_row = given_row",
         "UPDATE ledger_promises SET decision = id",
         "UPDATE ledger_promises SET wishes = given_row",
+        "UPDATE ledger_promises SET certificate = given_row",
+        "UPDATE ledger_promises SET months = 1",
+        "UPDATE ledger_promises SET salt = NULL",
+        "UPDATE ledger_promises SET seal = ''",
+        "UPDATE ledger_promises SET given_row = '{}', recourse_row = '{}', subject = NULL",
         "DELETE FROM ledger_promises",
+        "UPDATE ledger_links SET hash = ''",
+        "UPDATE ledger_links SET note = 'other'",
+        "DELETE FROM ledger_links",
     ],
 )
 def test_what_was_written_cannot_be_rewritten(ledger, id, statement):
@@ -124,11 +132,16 @@ def test_what_was_written_cannot_be_rewritten(ledger, id, statement):
 
 def test_nor_by_the_ways_of_one_database(ledger, id):
     if ledger._engine.dialect.name == "postgresql":
-        statements = ["TRUNCATE ledger_events", "TRUNCATE ledger_promises CASCADE"]
+        statements = [
+            "TRUNCATE ledger_events",
+            "TRUNCATE ledger_links",
+            "TRUNCATE ledger_promises CASCADE",
+        ]
     else:
         statements = [
-            "REPLACE INTO ledger_events SELECT number, promise, at, 'expired', model, detail "
+            "REPLACE INTO ledger_events SELECT number, promise, at, 'expired', model, detail, link "
             "FROM ledger_events",
+            "REPLACE INTO ledger_links SELECT * FROM ledger_links",
             "REPLACE INTO ledger_promises SELECT * FROM ledger_promises",
         ]
     before = ledger.promise(id), ledger.history(id)
@@ -150,32 +163,73 @@ def test_an_event_needs_its_promise_and_a_known_status(ledger, id):
 
 
 @pytest.mark.parametrize("page", [1, 3, 7, 20, 100])
-def test_open_promises_come_once_each_in_pages(ledger, page):
+def test_binding_promises_come_once_each_in_pages(ledger, page):
     ids = issue_many(ledger, 20)
-    pages = list(ledger.open_promises(at=NOW, page=page))
+    pages = list(ledger.binding_promises(at=NOW, page=page))
     assert [promise.id for found in pages for promise in found] == ids
     assert max(len(found) for found in pages) <= page
 
 
-def test_open_promises_are_those_that_bind(ledger):
+def test_binding_promises_are_open_or_broken_and_have_not_expired(ledger):
     ids = issue_many(ledger, 6)
-    others = issue_many(ledger, 2, model="m2", expires_at=NOW + timedelta(seconds=1))
+    others = issue_many(ledger, 2, expires_at=NOW + timedelta(seconds=1))
     for id, status in zip(ids, ["redeemed", "broken", "withdrawn", "expired"], strict=False):
         ledger.record(id, status, model="m2")
 
     def found(**arguments):
-        return sorted(p.id for page in ledger.open_promises(**arguments) for p in page)
+        return sorted(p.id for page in ledger.binding_promises(**arguments) for p in page)
 
-    assert found(at=NOW) == sorted([*ids[4:], *others])
-    assert found(at=NOW, model="m2") == others
-    assert found(at=NOW + timedelta(seconds=1)) == ids[4:]
+    assert found(at=NOW) == sorted([ids[1], *ids[4:], *others])
+    assert found(at=NOW + timedelta(seconds=1)) == [ids[1], *ids[4:]]
     assert found(at=NOW + timedelta(days=30)) == []
+
+
+def test_what_was_owed_in_a_period_counts_whatever_became_of_it(ledger):
+    days = [NOW + timedelta(days=k) for k in range(40)]
+    early, late, broken, open_ = issue_many(ledger, 4)
+    [after] = issue_many(ledger, 1, issued_at=days[20], expires_at=days[39])
+    ledger.record(early, "redeemed", model="m2", at=days[1])
+    ledger.record(late, "withdrawn", model="m2", at=days[6])
+    ledger.record(broken, "broken", model="m2", at=days[1])
+
+    def found(since, at):
+        pages = ledger.binding_promises(at=days[at], since=days[since])
+        return {promise.id for page in pages for promise in page}
+
+    assert found(0, 10) == {early, late, broken, open_}
+    assert found(5, 10) == {late, broken, open_}
+    assert found(7, 25) == {broken, open_, after}
+    # They expired on the thirtieth day.
+    assert found(29, 35) == {broken, open_, after}
+    assert found(30, 35) == {after}
+
+
+def test_tenants_do_not_see_each_other(ledger):
+    [ours] = issue_many(ledger, 1, tenant="north")
+    [theirs] = issue_many(ledger, 1, tenant="south")
+    [before] = issue_many(ledger, 1)
+    assert ledger.promise(before).tenant == "default"
+    for ask in (
+        ledger.promise,
+        ledger.history,
+        lambda id, tenant: ledger.record(id, "withdrawn", model="m", tenant=tenant),
+    ):
+        for tenant in ("south", "default", "", "NORTH"):
+            with pytest.raises(UnknownPromise):
+                ask(ours, tenant=tenant)
+        assert ask(ours, tenant="north")
+    assert [p.id for p in ledger.promises_of("applicant-17", tenant="south")] == [theirs]
+    pages = ledger.binding_promises(at=NOW, tenant="south")
+    assert [promise.id for page in pages for promise in page] == [theirs]
+    assert ledger.counts(at=NOW, tenant="north")["withdrawn"] == 1
+    assert sum(ledger.counts(at=NOW, tenant="north").values()) == 1
+    assert sum(ledger.counts(at=NOW).values()) == 3
 
 
 def test_promises_issued_and_recorded_meanwhile_do_not_come_twice(ledger):
     ids = issue_many(ledger, 10)
     seen = []
-    for page in ledger.open_promises(at=NOW, page=3):
+    for page in ledger.binding_promises(at=NOW, page=3):
         for promise in page:
             seen.append(promise.id)
             ledger.record(promise.id, "broken" if len(seen) % 2 else "open", model="m2")
@@ -191,7 +245,7 @@ def test_no_page_is_read_before_it_is_asked_for(ledger):
     sa.event.listen(
         ledger._engine, "before_cursor_execute", lambda *given: statements.append(given[2])
     )
-    pages = ledger.open_promises(at=NOW, page=2)
+    pages = ledger.binding_promises(at=NOW, page=2)
     for expected in range(1, 4):
         assert len(next(pages)) == 2
         assert sum("SELECT" in statement for statement in statements) == expected
@@ -219,12 +273,18 @@ def test_counts_have_overdue_promises_as_expired(ledger):
     expected = {"open": 5, "redeemed": 1, "broken": 1, "withdrawn": 0, "expired": 0}
     assert ledger.counts(at=NOW) == expected
     assert ledger.counts(at=LATER) == {**expected, "open": 3, "expired": 2}
+    # Also those that a model broke: nobody can claim them any more.
+    end = NOW + timedelta(days=30)
+    assert ledger.counts(at=end) == dict.fromkeys(expected, 0) | {"redeemed": 1, "expired": 6}
+    standings = [ledger.promise(id).standing(end).value for id in ids[:3]]
+    assert standings == ["redeemed", "expired", "expired"]
+    assert ledger.promise(ids[1]).standing(LATER) is Status.BROKEN
 
 
 @pytest.mark.parametrize("page", [0, -1, 2.5, True, None])
 def test_wrong_page(ledger, page):
     with pytest.raises(LedgerError, match="page must be a whole number"):
-        ledger.open_promises(at=NOW, page=page)
+        ledger.binding_promises(at=NOW, page=page)
     with pytest.raises(LedgerError, match="page must be a whole number"):
         ledger.promises_of("a", page=page)
 
@@ -232,12 +292,8 @@ def test_wrong_page(ledger, page):
 @pytest.mark.parametrize(
     ("index", "ask"),
     [
-        ("ledger_promises_by_status", lambda ledger: list(ledger.open_promises(at=NOW, page=5))),
-        ("ledger_promises_by_status", lambda ledger: ledger.counts(at=NOW)),
-        (
-            "ledger_promises_by_model",
-            lambda ledger: list(ledger.open_promises(at=NOW, page=5, model="m1")),
-        ),
+        ("ledger_promises_that_bind", lambda ledger: list(ledger.binding_promises(at=NOW, page=5))),
+        ("ledger_promises_by_expiry", lambda ledger: ledger.counts(at=NOW)),
         ("ledger_promises_by_subject", lambda ledger: ledger.promises_of("a", page=5)),
     ],
 )

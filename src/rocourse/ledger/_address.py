@@ -1,6 +1,8 @@
 """Where a ledger lives, without its secrets."""
 
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +46,25 @@ class Address:
         path = Path(self.url.database)
         # SQLite writes to an empty file as soon as it is opened.
         return not path.exists() or (path.is_file() and path.stat().st_size == 0)
+
+    def make_private(self) -> None:
+        """Makes a file that is not there for its owner alone, and closes one to strangers.
+
+        SQLite gives the files beside it, such as its write-ahead log, the same permissions. A group
+        that was let in stays so.
+        """
+        if self.url.get_backend_name() != "sqlite" or os.name != "posix":
+            return
+        path = Path(str(self.url.database))
+        with suppress(PermissionError, FileNotFoundError):
+            if self.is_vacant:
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+                path.chmod(0o600)
+            for one in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                # Looked at first: another process may be about to remove it.
+                mode = one.stat().st_mode & 0o777
+                if mode & 0o007 and one.stat().st_uid == os.geteuid():
+                    one.chmod(mode & 0o770)
 
     @property
     def secrets(self) -> list[str]:

@@ -87,6 +87,16 @@ def check_share(field: str, value: object) -> None:
         )
 
 
+def check_time(field: str, value: object) -> None:
+    """Refuses what is no length of time."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value < math.inf:  # type: ignore[operator]
+        raise LedgerError(
+            f"The {field} of a promise must be a number of 0 or more, but got another value of "
+            f"type {type(value).__name__}; leave it out where it is not known."
+        )
+
+
 def check_moment(field: str, value: object) -> None:
     """Refuses what is no point in time."""
     if not isinstance(value, datetime) or value.utcoffset() is None:
@@ -110,6 +120,15 @@ def check_page(value: object) -> None:
         raise LedgerError(
             f"The page must be a whole number of at least 1, but got {value!r}; give the number of "
             "promises to read at a time."
+        )
+
+
+def check_days(value: object) -> None:
+    """Refuses what is no number of days."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 100_000:
+        raise LedgerError(
+            f"The days must be a whole number from 0 to 100000, but got {value!r}; give how long "
+            "promises are kept after they have ended."
         )
 
 

@@ -7,6 +7,9 @@ import sqlalchemy as sa
 
 from rocourse.errors import LedgerError
 
+# Of PostgreSQL: insufficient privilege.
+_NOT_ALLOWED = "42501"
+
 
 @contextmanager
 def reading() -> Iterator[None]:
@@ -32,6 +35,11 @@ def writing() -> Iterator[None]:
             f"({_kind(error)}), and nothing of it was kept; make ids with new_id()."
         ) from None
     except sa.exc.SQLAlchemyError as error:
+        if getattr(getattr(error, "orig", None), "sqlstate", None) == _NOT_ALLOWED:
+            raise LedgerError(
+                "The role that the ledger is opened with must be allowed to do this, but "
+                "PostgreSQL refuses it; do it with `rocourse ledger` as the owner of the tables."
+            ) from None
         raise LedgerError(
             "A write must be confirmed to count, but the database did not confirm the write "
             f"({_kind(error)}); check that it is up, and try again with the same key."

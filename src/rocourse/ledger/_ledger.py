@@ -1,25 +1,44 @@
 """The ledger: one database, asked and written in short transactions."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import sqlalchemy as sa
 
-from rocourse.errors import LedgerError, SettledPromise, UnknownPromise
+from rocourse.errors import LedgerError, SettledPromise
+from rocourse.ledger import _queries
 from rocourse.ledger._address import parse
 from rocourse.ledger._checks import check_moment, check_name, check_page, check_text
-from rocourse.ledger._engine import WRITING, make_engine
-from rocourse.ledger._failures import opening, reading, writing
-from rocourse.ledger._ids import is_id
-from rocourse.ledger._issuing import write_issues
+from rocourse.ledger._database import Database
+from rocourse.ledger._engine import make_engine
+from rocourse.ledger._failures import opening
+from rocourse.ledger._issuing import forget_answers, write_issues
 from rocourse.ledger._migrate import REVISION_TABLE, migrate
-from rocourse.ledger._records import Conflict, Event, Issue, Promise, Status
-from rocourse.ledger._tables import event_values, events, promises, to_event, to_promise
+from rocourse.ledger._probe import check_writable
+from rocourse.ledger._queries import checked_id, every_nth, find, lock, of_tenant, outcomes, owed
+from rocourse.ledger._records import Conflict, Event, Issue, Promise, PromisedRows, Status
+from rocourse.ledger._tables import (
+    BINDING,
+    PROMISED,
+    events,
+    promises,
+    to_event,
+    to_promise,
+    to_promised_rows,
+)
+from rocourse.ledger._upkeep import Clock, Upkeep
+from rocourse.ledger._writing import append
+
+# New answers after which old ones are looked for.
+_ANSWERS_BETWEEN = 100
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Ledger:
@@ -28,20 +47,31 @@ class Ledger:
     Made by `Ledger.open`. One ledger may be shared by threads, and one database by processes.
     """
 
-    def __init__(self, engine: sa.Engine, name: str) -> None:
-        self._engine = engine
-        self._name = name
-        self._writer = engine.execution_options(**WRITING)
-        self._closed = False
+    def __init__(self, engine: sa.Engine, name: str, clock: Clock) -> None:
+        self._engine, self._clock, self._name = engine, clock, name
+        self._database = Database(engine)
+        self._answers = 0
+        self.upkeep = Upkeep(self._database, clock)
+        """What whoever answers for the ledger does: erase, retain, verify, back up."""
 
     @classmethod
-    def open(cls, url_or_path: str | Path, *, create: bool = True) -> Self:
+    def open(
+        cls,
+        url_or_path: str | Path,
+        *,
+        create: bool = True,
+        patience: float | None = None,
+        clock: Clock = _utc_now,
+    ) -> Self:
         """Opens a ledger, and makes its tables or brings them up to this release if need be.
 
         Args:
             url_or_path: A file of SQLite as a path or as `sqlite:///path`, or a database of
                 PostgreSQL as `postgresql://user:password@host:port/name`.
             create: Whether a file that is not there is made, and tables where there are none.
+            patience: Seconds after which nothing is waited for any more, be it a lock, a statement
+                or a server that is silent; None waits as long as it takes, for locks half a minute.
+            clock: Gives the time, with a time zone.
 
         Raises:
             LedgerError: The database cannot be reached or written, is none, is a ledger of a newer
@@ -54,13 +84,18 @@ class Ledger:
                 f"Ledger {address.name} must be there already, but there is none; check the path."
             )
         with opening(address.name, secrets=address.secrets):
+            address.make_private()
             engine = make_engine(address.url)
             try:
+                # Without a limit: a large ledger may take long to be brought up to date.
                 migrate(engine, name=address.name, create=create)
             except BaseException:
                 engine.dispose()
                 raise
-        return cls(engine, address.place)
+        if patience is not None:
+            engine.dispose()
+            engine = make_engine(address.url, patience=patience)
+        return cls(engine, address.place, clock)
 
     @property
     def name(self) -> str:
@@ -70,12 +105,11 @@ class Ledger:
     @property
     def is_file(self) -> bool:
         """Whether it is a file of this machine, and not a server that may keep one waiting."""
-        return self._engine.dialect.name == "sqlite"
+        return self._database.is_file
 
     def close(self) -> None:
         """Closes the connections. A closed ledger stays closed."""
-        self._closed = True
-        self._engine.dispose()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -107,27 +141,46 @@ class Ledger:
         """
         if not issues:
             return []
-        with self._write() as connection:
-            return write_issues(connection, issues)
+        now = self._clock()
+        self._answers += sum(issue.key is not None for issue in issues)
+        with self._database.write() as connection:
+            if self._answers >= _ANSWERS_BETWEEN:
+                # Twice as many as came, a few at a time: nobody has to wait for it.
+                forget_answers(connection, now, 2 * self._answers)
+                self._answers = 0
+            return write_issues(connection, issues, now)
 
-    def promise(self, id: str) -> Promise:
+    def promise(self, id: str, *, tenant: str | None = None) -> Promise:
         """One promise.
 
-        Raises:
-            UnknownPromise: No promise has this id.
-        """
-        with self._read() as connection:
-            return _find(connection, id)
+        Args:
+            id: The promise.
+            tenant: Whose it must be; None for any.
 
-    def history(self, id: str) -> list[Event]:
+        Raises:
+            UnknownPromise: No promise has this id, or one of another tenant.
+        """
+        with self._database.read() as connection:
+            return find(connection, id, tenant)
+
+    def options_of(self, id: str, *, tenant: str | None = None) -> list[Promise]:
+        """A promise, and after it the other options of its decision; as of `promise`."""
+        with self._database.read() as connection:
+            return _queries.options(connection, id, tenant)
+
+    def history(self, id: str, *, tenant: str | None = None) -> list[Event]:
         """What became of a promise, from its issue on, in the order of recording.
 
+        Args:
+            id: The promise.
+            tenant: Whose it must be; None for any.
+
         Raises:
-            UnknownPromise: No promise has this id.
+            UnknownPromise: No promise has this id, or one of another tenant.
         """
         query = sa.select(events).where(events.c.promise == id).order_by(events.c.number)
-        with self._read() as connection:
-            _find(connection, id)
+        with self._database.read() as connection:
+            find(connection, id, tenant)
             return [to_event(dict(row)) for row in connection.execute(query).mappings()]
 
     def record(
@@ -138,6 +191,7 @@ class Ledger:
         model: str,
         detail: str = "",
         at: datetime | None = None,
+        tenant: str | None = None,
     ) -> Promise:
         """Appends an event to a promise's history, and sets its status to the event's.
 
@@ -147,8 +201,9 @@ class Ledger:
                 be redeemed or withdrawn; the others are final. When a promise is redeemed, the
                 other options of its decision that are open or broken are withdrawn with it.
             model: Digest of the model in use.
-            detail: Free text.
+            detail: Why, in words without personal data: it is never erased.
             at: When it happened; now, unless given.
+            tenant: Whose it must be; None for any.
 
         Returns:
             The promise with its new status.
@@ -160,53 +215,94 @@ class Ledger:
         """
         check_name("model", model)
         check_text("detail", detail)
-        moment = datetime.now(UTC) if at is None else at
+        moment = self._clock() if at is None else at
         check_moment("at", moment)
-        event = Event(at=moment, status=_status(status), model=model, detail=detail)
-        with self._write() as connection:
-            before, *others = _locked(connection, id)
-            if not before.status.may_become(event.status):
+        event = Event(at=moment, status=Status.read(status), model=model, detail=detail)
+        with self._database.write() as connection:
+            before, *others = lock(connection, id, tenant)
+            status_before = Status(before["status"])
+            if not status_before.may_become(event.status):
                 or_broken = " or broken" if Status.BROKEN.may_become(event.status) else ""
                 raise SettledPromise(
                     f"A promise to be recorded as {event.status.value} must be open{or_broken}, "
-                    f"but {id} is {before.status.value}; leave it as it is, or issue a new promise."
+                    f"but {id} is {status_before.value}; leave it as it is, or issue a new promise."
                 )
-            _append(connection, before, event)
+            happened = [(before, event)]
             if event.status is Status.REDEEMED:
                 closing = replace(event, status=Status.WITHDRAWN, detail=f"{id} was redeemed")
-                for other in others:
-                    if other.status.may_become(closing.status):
-                        _append(connection, other, closing)
-            return _find(connection, id)
+                happened += [
+                    (other, closing)
+                    for other in others
+                    if Status(other["status"]).may_become(closing.status)
+                ]
+            append(connection, happened, kind="record", at=self._clock())
+            return find(connection, id, tenant)
 
-    def open_promises(
-        self, *, at: datetime, page: int = 1000, model: str | None = None
+    def binding_promises(
+        self,
+        *,
+        at: datetime,
+        since: datetime | None = None,
+        page: int = 1000,
+        tenant: str | None = None,
     ) -> Iterator[list[Promise]]:
-        """The promises that still bind, page by page.
+        """The promises that are owed, open or broken, page by page.
 
         No transaction is held between pages, so that promises may be recorded and issued
         meanwhile. None comes twice. Those that are issued meanwhile may or may not come.
 
         Args:
             at: Promises that expire by then are left out.
+            since: Also those that were owed at some time since then, whatever became of them.
             page: Number of promises to hold in memory at a time.
-            model: Only those that this model issued.
+            tenant: Whose; None for all.
         """
-        check_moment("at", at)
-        check_page(page)
-        query = (
-            sa.select(promises)
-            .where(promises.c.status == Status.OPEN.value, promises.c.expires_at > at)
-            .order_by(promises.c.id)
-            .limit(page)
-        )
-        if model is not None:
-            check_name("model", model)
-            query = query.where(promises.c.model == model)
+        query = self._owed(sa.select(promises), at, since, page, tenant)
         return self._pages(query)
 
+    def promised_rows(
+        self,
+        *,
+        at: datetime,
+        since: datetime | None = None,
+        page: int = 4096,
+        after: str | None = None,
+        until: str | None = None,
+        tenant: str | None = None,
+    ) -> Iterator[PromisedRows]:
+        """As `binding_promises`, in columns and with no more than an audit needs: that is quicker.
+
+        Args:
+            at: As there, as are the others.
+            since: See there.
+            page: See there.
+            after: Id of the last promise that came before, to go on after it.
+            until: Id of the last promise that is to come; None for all.
+            tenant: See there.
+        """
+        query = self._owed(sa.select(*PROMISED), at, since, page, tenant)
+        if after is not None:
+            query = query.where(promises.c.id > after)
+        if until is not None:
+            query = query.where(promises.c.id <= until)
+        return self._columns(query)
+
+    def cuts(
+        self, every: int, *, at: datetime, since: datetime | None, tenant: str | None
+    ) -> list[str]:
+        """Where `promised_rows` may be cut into ranges of so many: the last id of each."""
+        check_moment("at", at)
+        check_page(every)
+        with self._database.read() as connection:
+            return [id for (id,) in connection.execute(every_nth(every, owed(at, since), tenant))]
+
     def promises_of(
-        self, subject: str, *, page: int = 1000, after: str | None = None
+        self,
+        subject: str,
+        *,
+        page: int = 1000,
+        after: str | None = None,
+        tenant: str | None = None,
     ) -> list[Promise]:
         """The promises to one subject, whatever their status, the oldest first.
 
@@ -214,43 +310,77 @@ class Ledger:
             subject: The reference they were issued with.
             page: The largest number to return.
             after: Id of the last promise of the page before.
+            tenant: Whose; None for all.
         """
         check_name("subject", subject)
         check_page(page)
-        query = (
-            sa.select(promises)
-            .where(promises.c.subject == subject)
-            .order_by(promises.c.id)
-            .limit(page)
-        )
+        query = sa.select(promises).where(promises.c.subject == subject)
+        query = of_tenant(query, tenant).order_by(promises.c.id).limit(page)
         if after is not None:
-            query = query.where(promises.c.id > _checked(after))
+            query = query.where(promises.c.id > checked_id(after))
         return self._fetch(query)
 
-    def counts(self, *, at: datetime) -> dict[str, int]:
-        """Number of promises by status; open ones that expire by a time count as expired.
+    def counts(self, *, at: datetime, tenant: str | None = None) -> dict[str, int]:
+        """Number of promises by where they stand at a time, as `Promise.standing` has it.
 
         Args:
             at: That time.
+            tenant: Whose; None for all.
         """
         check_moment("at", at)
-        overdue = sa.and_(promises.c.status == Status.OPEN.value, promises.c.expires_at <= at)
+        overdue = sa.and_(BINDING, promises.c.expires_at <= at)
         standing = sa.case(
             (overdue, sa.literal_column(f"'{Status.EXPIRED.value}'")), else_=promises.c.status
         ).label("standing")
-        query = sa.select(standing, sa.func.count()).group_by(standing)
-        with self._read() as connection:
+        query = of_tenant(sa.select(standing, sa.func.count()), tenant).group_by(standing)
+        with self._database.read() as connection:
             found = {standing: number for standing, number in connection.execute(query)}
         return {status.value: found.get(status.value, 0) for status in Status}
 
+    def outcomes(self, *, tenant: str | None = None) -> list[bool]:
+        """Whether promises were kept that people came back with, in the order of time.
+
+        Args:
+            tenant: Whose; None for all.
+        """
+        with self._database.read() as connection:
+            return outcomes(connection, tenant)
+
     def ping(self) -> None:
-        """Asks the database for something small.
+        """Has the database write something that changes nothing.
 
         Raises:
-            LedgerError: It does not answer.
+            LedgerError: It does not answer, does not write, or its disk is full.
         """
-        with self._read() as connection:
+        with self._database.probe() as connection:
             connection.execute(sa.select(sa.func.count()).select_from(sa.table(REVISION_TABLE)))
+            check_writable(connection)
+
+    def _owed(
+        self,
+        query: sa.Select[Any],
+        at: datetime,
+        since: datetime | None,
+        page: int,
+        tenant: str | None,
+    ) -> sa.Select[Any]:
+        check_moment("at", at)
+        check_page(page)
+        if since is not None:
+            check_moment("since", since)
+        query = query.where(owed(at, since))
+        return of_tenant(query, tenant).order_by(promises.c.id).limit(page)
+
+    def _columns(self, query: sa.Select[Any]) -> Iterator[PromisedRows]:
+        asked = query
+        while True:
+            with self._database.read() as connection:
+                found = connection.execute(asked).all()
+            if not found:
+                return
+            rows = to_promised_rows(found)
+            yield rows
+            asked = query.where(promises.c.id > rows.ids[-1])
 
     def _pages(self, query: sa.Select[tuple[object, ...]]) -> Iterator[list[Promise]]:
         found = self._fetch(query)
@@ -261,73 +391,5 @@ class Ledger:
             found = self._fetch(query.where(promises.c.id > last))
 
     def _fetch(self, query: sa.Select[tuple[object, ...]]) -> list[Promise]:
-        with self._read() as connection:
+        with self._database.read() as connection:
             return [to_promise(dict(row)) for row in connection.execute(query).mappings()]
-
-    @contextmanager
-    def _read(self) -> Iterator[sa.Connection]:
-        self._check_open()
-        with reading(), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
-        self._check_open()
-        with writing(), self._writer.begin() as connection:
-            yield connection
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise LedgerError(
-                "A ledger must be open to be used, but this one was closed; open it again with "
-                "Ledger.open."
-            )
-
-
-def _locked(connection: sa.Connection, id: str) -> list[Promise]:
-    """A promise and after it the other options of its decision, for nobody else to change."""
-    found = _find(connection, id)
-    own = promises.c.id == id if found.decision is None else promises.c.decision == found.decision
-    # All in one order, so that no two wait for each other. SQLite ignores the clause: there,
-    # whoever writes is alone.
-    query = sa.select(promises).where(own).order_by(promises.c.id).with_for_update()
-    rows = [to_promise(dict(row)) for row in connection.execute(query).mappings()]
-    return sorted(rows, key=lambda promise: promise.id != id)
-
-
-def _append(connection: sa.Connection, promise: Promise, event: Event) -> None:
-    connection.execute(sa.insert(events), event_values(promise.id, event))
-    if promise.status is not event.status:
-        own = promises.c.id == promise.id
-        connection.execute(sa.update(promises).where(own).values(status=event.status.value))
-
-
-def _find(connection: sa.Connection, id: str) -> Promise:
-    query = sa.select(promises).where(promises.c.id == _checked(id))
-    row = connection.execute(query).mappings().one_or_none()
-    if row is None:
-        raise UnknownPromise(
-            f"The id must be one of a promise in the ledger, but {id} is not; check the id, and "
-            "that this is the right ledger."
-        )
-    return to_promise(dict(row))
-
-
-def _checked(id: str) -> str:
-    if not is_id(id):
-        # What is no id may be anything, a person's name included: it is not shown.
-        raise UnknownPromise(
-            "The id of a promise must be a UUID in lower case, but got another text or value; give "
-            "the id that came with the promise."
-        )
-    return id
-
-
-def _status(value: Status | str) -> Status:
-    try:
-        return Status(value)
-    except ValueError:
-        raise LedgerError(
-            f"The status of a promise must be one of {', '.join(Status)}, but got another value; "
-            "choose one of these."
-        ) from None

@@ -15,9 +15,13 @@ from rocourse.ledger._checks import (
     check_row,
     check_share,
     check_text,
+    check_time,
     encode,
 )
 from rocourse.ledger._ids import new_id
+
+DEFAULT_TENANT = "default"
+"""Whose promises are that were issued without a tenant, and all of ledgers that knew none."""
 
 JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
 
@@ -35,6 +39,26 @@ class Status(StrEnum):
     """Taken back by whoever issued it."""
     EXPIRED = "expired"
     """Its time ran out."""
+
+    @classmethod
+    def read(cls, value: "Status | str") -> "Status":
+        """The status that a text is.
+
+        Raises:
+            LedgerError: It is none.
+        """
+        try:
+            return cls(value)
+        except ValueError:
+            raise LedgerError(
+                f"The status of a promise must be one of {', '.join(cls)}, but got another value; "
+                "choose one of these."
+            ) from None
+
+    @property
+    def binds(self) -> bool:
+        """Whether a promise of this status is owed to its subject until it expires."""
+        return self in (Status.OPEN, Status.BROKEN)
 
     def may_become(self, status: "Status") -> bool:
         """Whether a promise of this status may be recorded with another one.
@@ -68,6 +92,9 @@ class NewPromise:
         decision: What the promises of several options for one applicant have in common, made with
             `new_id`: when one is redeemed, the others are withdrawn. None for a promise alone.
         wishes: What the applicant wished for; None without wishes.
+        tenant: Whose promise it is: tenants do not see each other's.
+        certificate: What is proved of it, one record of `Certificate.to_records`; None without.
+        months: That the changes take; None where the schema says nothing of that.
 
     Raises:
         LedgerError: A field has a value that cannot be kept.
@@ -87,9 +114,13 @@ class NewPromise:
     expires_at: datetime
     decision: str | None = None
     wishes: Mapping[str, JSON] | None = None
+    tenant: str = DEFAULT_TENANT
+    certificate: Mapping[str, JSON] | None = None
+    months: float | None = None
 
     def __post_init__(self) -> None:
         check_id("id", self.id)
+        check_name("tenant", self.tenant)
         if self.decision is not None:
             check_id("decision", self.decision)
         if self.subject is not None:
@@ -100,11 +131,15 @@ class NewPromise:
         check_row("recourse", self.recourse)
         if self.wishes is not None:
             check_row("wishes", self.wishes)
+        if self.certificate is not None:
+            check_row("certificate", self.certificate)
         _ = self.documents
         check_share("probability_before", self.probability_before)
         check_share("probability_after", self.probability_after)
         if self.robustness is not None:
             check_share("robustness", self.robustness)
+        if self.months is not None:
+            check_time("months", self.months)
         check_moment("issued_at", self.issued_at)
         check_moment("expires_at", self.expires_at)
         if self.expires_at <= self.issued_at:
@@ -114,14 +149,19 @@ class NewPromise:
             )
 
     @cached_property
-    def documents(self) -> tuple[str, str, str, str | None]:
-        """JSON text of `row`, `recourse`, `desired` and, if there are any, `wishes`.
+    def documents(self) -> dict[str, str | None]:
+        """JSON text of the columns that hold documents; None for wishes or a certificate not there.
 
         Encoded when the promise is made, and once: that is the longest part of issuing, and need
         not be done while others wait for their turn to write.
         """
-        wishes = None if self.wishes is None else encode(dict(self.wishes))
-        return encode(dict(self.row)), encode(dict(self.recourse)), encode(self.desired), wishes
+        return {
+            "given_row": encode(dict(self.row)),
+            "recourse_row": encode(dict(self.recourse)),
+            "desired": encode(self.desired),
+            "wishes": None if self.wishes is None else encode(dict(self.wishes)),
+            "certificate": None if self.certificate is None else encode(dict(self.certificate)),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,13 +170,49 @@ class Promise(NewPromise):
 
     Attributes:
         status: The last one that was recorded. A promise whose time ran out stays open until its
-            expiry is recorded.
+            expiry is recorded; `standing` knows.
+        erased: Whether all that is personal about it was erased: it has no subject, no wishes and
+            empty rows.
     """
 
     status: Status
+    erased: bool = False
+
+    def standing(self, at: datetime) -> Status:
+        """Where it stands at a time: what binds no longer, for its time ran out, has expired."""
+        overdue = self.status.binds and self.expires_at <= at
+        return Status.EXPIRED if overdue else self.status
 
     def __post_init__(self) -> None:
         """Checks nothing: that was done before the promise was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromisedRows:
+    """What an audit needs of many promises, in columns.
+
+    Attributes:
+        ids: Of the promises, in their order.
+        subjects: The references that they were issued with.
+        models: Digests of the models that issued them.
+        statuses: Where they stand.
+        issued: When they were issued, in UTC.
+        desired: The classes that were promised.
+        probabilities: Of these classes, by the models that issued them.
+        rows: The rows that were promised them.
+    """
+
+    ids: Sequence[str]
+    subjects: Sequence[str | None]
+    models: Sequence[str]
+    statuses: Sequence[str]
+    issued: Sequence[datetime]
+    desired: Sequence[JSON]
+    probabilities: Sequence[float]
+    rows: Sequence[Mapping[str, JSON]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +242,7 @@ class Issue:
         fingerprint: Digest of the request, to tell a repeated request from another one that took
             the same key.
         answer: The response, to be given again when the request is repeated.
+        tenant: Whose answer it is.
 
     Raises:
         LedgerError: A field has a value that cannot be kept.
@@ -175,8 +252,10 @@ class Issue:
     key: str | None = None
     fingerprint: str
     answer: str
+    tenant: str = DEFAULT_TENANT
 
     def __post_init__(self) -> None:
+        check_name("tenant", self.tenant)
         if self.key is not None:
             check_name("key", self.key)
         check_name("fingerprint", self.fingerprint)

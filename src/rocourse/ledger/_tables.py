@@ -5,15 +5,23 @@ them. A test compares the two.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from rocourse.ledger._chain import new_salt, seal
 from rocourse.ledger._checks import LONGEST_NAME
-from rocourse.ledger._records import Event, NewPromise, Promise, Status
+from rocourse.ledger._records import (
+    DEFAULT_TENANT,
+    Event,
+    NewPromise,
+    Promise,
+    PromisedRows,
+    Status,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -68,6 +76,9 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _NAME = sa.String(LONGEST_NAME)
 _STATUS = sa.String(16)
 
+BINDING = sa.text("status IN ('open', 'broken')")
+"""Of promises that bind until they expire; spelled as in their index, which is not used else."""
+
 metadata = sa.MetaData()
 
 promises = sa.Table(
@@ -89,9 +100,23 @@ promises = sa.Table(
     sa.Column("status", _STATUS, nullable=False),
     sa.Column("decision", _ID),
     sa.Column("wishes", Document),
-    # With the expiry in it, counting and paging read the index alone.
-    sa.Index("ledger_promises_by_status", "status", "id", "expires_at"),
-    sa.Index("ledger_promises_by_model", "model", "status", "id"),
+    sa.Column("tenant", _NAME, nullable=False, server_default=DEFAULT_TENANT),
+    # Erased with what is personal.
+    sa.Column("salt", sa.String(32)),
+    sa.Column("seal", sa.String(64), nullable=False, server_default=""),
+    sa.Column("certificate", Document),
+    sa.Column("months", sa.Double),
+    # With the status in it, counting reads the index alone. Not the status first: SQLite would
+    # take it for paging as well, and sort all promises for every page.
+    sa.Index("ledger_promises_by_expiry", "expires_at", "status"),
+    # In the order of ids, whatever their status: paging need not sort.
+    sa.Index(
+        "ledger_promises_that_bind",
+        "id",
+        "expires_at",
+        sqlite_where=BINDING,
+        postgresql_where=BINDING,
+    ),
     sa.Index("ledger_promises_by_subject", "subject", "id"),
     # Most promises stand alone, and need not pay for it.
     sa.Index(
@@ -112,7 +137,20 @@ events = sa.Table(
     sa.Column("status", _STATUS, nullable=False),
     sa.Column("model", _NAME, nullable=False),
     sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("link", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("ledger_events_by_promise", "promise", "number"),
+)
+
+links = sa.Table(
+    "ledger_links",
+    metadata,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("kind", _STATUS, nullable=False),
+    sa.Column("tenant", _NAME),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("events", sa.BigInteger, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
 )
 
 answers = sa.Table(
@@ -122,34 +160,92 @@ answers = sa.Table(
     sa.Column("fingerprint", _NAME, nullable=False),
     sa.Column("answer", sa.Text, nullable=False),
     sa.Column("answered_at", Moment, nullable=False),
+    sa.Column("tenant", _NAME, nullable=False, server_default=DEFAULT_TENANT),
+    sa.Index("ledger_answers_by_time", "answered_at"),
 )
+
+
+def as_text(column: sa.Column[Any]) -> sa.ColumnElement[str]:
+    """A document as it is stored."""
+    return sa.cast(column, sa.Text).label(column.name)
+
+
+PERSONAL = (
+    promises.c.subject,
+    as_text(promises.c.given_row),
+    as_text(promises.c.recourse_row),
+    as_text(promises.c.wishes),
+    promises.c.salt,
+)
+"""What is erased of a promise."""
+
+CHAINED = (
+    *(
+        column
+        for column in promises.c
+        if column.name
+        not in ("subject", "given_row", "recourse_row", "wishes", "salt", "desired", "certificate")
+    ),
+    as_text(promises.c.desired),
+    as_text(promises.c.certificate),
+)
+"""What the chain knows of a promise besides, and its status."""
+
+
+PROMISED = (
+    *(
+        promises.c[name]
+        for name in ("id", "subject", "model", "status", "issued_at", "probability_after")
+    ),
+    as_text(promises.c.desired),
+    as_text(promises.c.recourse_row),
+)
+"""What an audit needs of a promise."""
+
+
+def to_promised_rows(found: Sequence[Sequence[Any]]) -> PromisedRows:
+    """The columns of some rows of `PROMISED`."""
+    ids, subjects, models, statuses, issued, probabilities, desired, rows = zip(*found, strict=True)
+    return PromisedRows(
+        ids=ids,
+        subjects=subjects,
+        models=models,
+        statuses=statuses,
+        issued=issued,
+        probabilities=probabilities,
+        # As one list each: a call of its own for each of them takes longer than reading it.
+        desired=json.loads(f"[{','.join(desired)}]"),
+        rows=json.loads(f"[{','.join(rows)}]"),
+    )
 
 
 def promise_values(promise: NewPromise) -> dict[str, Any]:
     """The row of a promise that is being issued."""
-    given_row, recourse_row, desired, wishes = promise.documents
-    return {
+    salt = new_salt()
+    row = {
         "id": promise.id,
         "subject": promise.subject,
         "model": promise.model,
         "schema_version": promise.schema_version,
-        "given_row": given_row,
-        "recourse_row": recourse_row,
-        "desired": desired,
+        **promise.documents,
         "probability_before": float(promise.probability_before),
         "probability_after": float(promise.probability_after),
         "robustness": None if promise.robustness is None else float(promise.robustness),
+        "months": None if promise.months is None else float(promise.months),
         "issued_at": promise.issued_at,
         "expires_at": promise.expires_at,
         "status": Status.OPEN.value,
         "decision": promise.decision,
-        "wishes": wishes,
+        "tenant": promise.tenant,
+        "salt": salt,
     }
+    return {**row, "seal": seal(salt, row)}
 
 
-def event_values(promise: str, event: Event) -> dict[str, Any]:
-    """The row of an event of a promise."""
+def event_values(promise: str, event: Event, link: int) -> dict[str, Any]:
+    """The row of an event of a promise, in a link of the chain."""
     return {
+        "link": link,
         "promise": promise,
         "at": event.at,
         "status": event.status.value,
@@ -161,7 +257,9 @@ def event_values(promise: str, event: Event) -> dict[str, Any]:
 def to_promise(row: Mapping[str, Any]) -> Promise:
     """The promise of a row."""
     fields = dict(row)
+    del fields["seal"]
     return Promise(
+        erased=fields.pop("salt") is None,
         row=fields.pop("given_row"),
         recourse=fields.pop("recourse_row"),
         status=Status(fields.pop("status")),
