@@ -64,6 +64,7 @@ def make_report(name="2027", *, total=AuditCounts(10, 7, 1), issuers=None, **cha
         "total": total,
         "by_age": {"0-30": total, "31-90": AuditCounts()},
         "by_issuer": {"m1": total} if issuers is None else issuers,
+        "by_status": {"open": total},
         "unreadable": {"a category of 'job' is unknown to the model": 1},
         "worst": (make_broken(1), make_broken(2)),
     }
@@ -128,7 +129,7 @@ def test_many_broken_promises_are_folded_and_counted():
 def test_no_promises_are_said_in_a_sentence():
     empty = make_report(total=AuditCounts(), issuers={}, unreadable={}, worst=())
     _, page = render(empty, required=0.9)
-    assert "has no open promises, so there is nothing to honour." in page.text
+    assert "has no promises that are owed, so there is nothing to honour." in page.text
     assert "svg" not in {tag for tag, _ in page.tags}
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from rocourse.evaluation import AuditCounts, AuditReport
+from rocourse.evaluation import FEW, AuditCounts, AuditReport, difference_from_others
 from rocourse.reports._axes import clear_frame
 from rocourse.reports._templates import template_environment
 from rocourse.reports._theme import LIGHT, SERIES, page_colors
@@ -89,6 +89,8 @@ def render_audit(
         drawn=len(_SERIES),
         shown_at_once=_SHOWN_AT_ONCE,
         absent=_ABSENT,
+        few=FEW,
+        difference_from_others=difference_from_others,
     )
 
 

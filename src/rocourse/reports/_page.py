@@ -62,8 +62,8 @@ def draw_report(sections: Sequence[Section], *, scale: str, note: str) -> dict[s
     images: dict[str, str] = {}
     for section in sections:
         for picture in section.pictures:
+            # The page holds its own drawings; Markdown shows files.
             svg = to_svg(picture.figure())
-            files[f"{FIGURES_FOLDER}/{picture.name}.svg"] = svg
             files[f"{FIGURES_FOLDER}/{picture.name}.png"] = to_png(picture.figure())
             images[picture.name] = f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
     ours = bool(sections) and all(section.ours for section in sections)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rocourse.evaluation import Aggregate
 from rocourse.reports._theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ABSENT = "–"
 
@@ -69,11 +70,11 @@ class Picture:
 
     name: str
     title: str
-    draw: Callable[[Theme], Figure]
+    draw: "Callable[[Theme], Figure]"
     description: str
     note: str = ""
 
-    def figure(self, theme: Theme = LIGHT) -> Figure:
+    def figure(self, theme: Theme = LIGHT) -> "Figure":
         """The figure, drawn."""
         return self.draw(theme)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
 
 from rocourse.reports._theme import LIGHT, Theme
+from rocourse.reports._tracks import draw_track
 from rocourse.reports.demo._result import Change, DemoResult, SampleRecourse
 from rocourse.schema import Categorical, Continuous, Feature
 
@@ -124,56 +124,13 @@ def _draw_track(
     axes: Axes, y: float, feature: Feature, change: Change, color: str, theme: Theme
 ) -> None:
     left, right = _MARGIN + 0.08, _WIDTH - _MARGIN - 0.08
-
-    def place(share: float) -> float:
-        return left + share * (right - left)
-
-    axes.plot(
-        (left, right), (y, y), color=theme.grid, linewidth=5, solid_capstyle="round", zorder=1
-    )
+    ends, stops = None, 0
     if isinstance(feature, Continuous):
-        for x, value, align in ((left, feature.low, "left"), (right, feature.high, "right")):
-            words = value_words(feature, value)
-            shift = -0.08 if align == "left" else 0.08
-            axes.text(
-                x + shift, y + 0.2, words, color=theme.muted, fontsize=8.5, ha=align, va="center"
-            )
+        ends = value_words(feature, feature.low), value_words(feature, feature.high)
     else:
         stops = len(feature.categories)
-        axes.plot(
-            [place(stop / (stops - 1)) for stop in range(stops)],
-            [y] * stops,
-            marker="o",
-            markersize=4,
-            color=theme.muted,
-            linestyle="none",
-            zorder=2,
-        )
-    before, after = (place(_share(feature, value)) for value in (change.before, change.after))
-    axes.add_patch(
-        FancyArrowPatch(
-            (before, y),
-            (after, y),
-            arrowstyle="-|>",
-            mutation_scale=11,
-            shrinkA=4,
-            shrinkB=4.5,
-            color=color,
-            linewidth=2,
-            zorder=3,
-        )
-    )
-    axes.plot(
-        before,
-        y,
-        marker="o",
-        markersize=9,
-        color=theme.surface,
-        markeredgecolor=theme.ink,
-        markeredgewidth=1.6,
-        zorder=4,
-    )
-    axes.plot(after, y, marker="o", markersize=9.5, color=color, zorder=5)
+    before, after = (_share(feature, value) for value in (change.before, change.after))
+    draw_track(axes, (left, right), y, before, after, color, theme, ends=ends, stops=stops)
 
 
 def _share(feature: Feature, value: Any) -> float:

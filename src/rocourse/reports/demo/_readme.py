@@ -77,7 +77,7 @@ def _applicant(result: DemoResult) -> str:
     row = json.dumps(sample.values)
     advice = "\n".join(f"  {change.text}" for change in sample.changes)
     asking = "curl -s localhost:8000/v1/decisions -H 'Content-Type: application/json'"
-    return f"""```
+    return f"""```sh
 rocourse serve runs/demo/model --ledger promises.db   # a page at http://127.0.0.1:8000
 {asking} -d '{{"applicants": [{{"row":
   {row}}}]}}'
@@ -85,6 +85,6 @@ rocourse serve runs/demo/model --ledger promises.db   # a page at http://127.0.0
 
 The applicant is refused, and {"promised a credit" if sample.promised else "told"} for:
 
-```
+```text
 {advice}
 ```"""
