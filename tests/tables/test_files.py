@@ -1,12 +1,16 @@
-"""Tables in files: what can be wrong with them, and that values survive."""
+"""Tables in files: what can be wrong with them, and that values survive; tables of advice."""
+
+import csv
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.applicants import TARGET, make_applicants, untrained_model
 
 from rocourse.errors import DataError, OutputError
-from rocourse.tables import even_size, new_table, open_table, read_table
+from rocourse.schema import Schema
+from rocourse.tables import even_size, new_table, open_table, read_table, recourse_table
 
 
 def read_batches(path, *, size, columns=None, **options):
@@ -91,7 +95,7 @@ def test_a_parquet_file_without_rows_is_refused(tmp_path):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     assert "there is none" in refusal(tmp_path / "t.csv")
     (tmp_path / "d.csv").mkdir()
-    assert "it is a directory" in refusal(tmp_path / "d.csv")
+    assert "it holds none" in refusal(tmp_path / "d.csv")
     assert "must end in .csv or .parquet, but it ends in '.txt'" in refusal(tmp_path / "t.txt")
 
 
@@ -99,6 +103,24 @@ def test_the_mark_of_spreadsheets_is_not_part_of_a_name(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("\ufeffa,b\n1,2\n".encode())
     assert list(read_table(path).columns) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "amounts"),
+    [
+        ("amount;note;n\n1,5;a,b;1\n-20,25;c;2\n", [1.5, -20.25]),
+        ("amount;note;n\n1.5;1,5;1\n20.25;c;2\n", [1.5, 20.25]),
+        ("amount\tnote\tn\n1.5\tx, y\t1\n20.25\tc\t2\n", [1.5, 20.25]),
+        ('"amount";"a, note";"n"\n1;x;1\n2;y;2\n', [1, 2]),
+        ("amount,note;n\n1,x\n2,y\n", [1, 2]),
+    ],
+)
+def test_fields_may_be_separated_by_semicolons_or_tabs(tmp_path, content, amounts):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    assert read_table(path)["amount"].tolist() == amounts
+    (batch,) = open_table(path, size=10).read(["amount"])
+    assert batch["amount"].tolist() == amounts
 
 
 def test_columns_of_text_are_read_as_text(tmp_path):
@@ -245,3 +267,37 @@ def test_types_of_later_batches_are_those_of_the_first(tmp_path):
 )
 def test_batches_are_of_one_size(rows, most, expected):
     assert even_size(rows, most) == expected
+
+
+def test_no_cell_of_a_csv_file_is_a_formula(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "=name": ["=1+1", "-5", "a", None],
+            "number": [-5.0, 1.5, -1e30, 0.0],
+            "mixed": ["@x", -3, "\tx", "-x"],
+        }
+    )
+    with new_table(tmp_path / "out.csv", force=False) as write:
+        write(frame)
+        write(frame)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        header, *lines = csv.reader(file)
+    assert header == ["'=name", "number", "mixed"]
+    expected = [
+        ["'=1+1", "-5.0", "'@x"],
+        ["-5", "1.5", "-3"],
+        ["a", "-1e+30", "'\tx"],
+        ["", "0.0", "'-x"],
+    ]
+    assert lines == expected * 2
+    assert frame["mixed"].iloc[0] == "@x"
+
+
+def test_features_named_like_a_column_of_the_record_keep_their_name():
+    frame = make_applicants().rename(columns={"income": "status", "job": "row"})
+    model = untrained_model(schema=Schema.infer(frame, target=TARGET, favourable="granted"))
+    rows = frame.drop(columns=TARGET)
+    table = recourse_table(model.recourse(rows))
+    assert list(table.columns[:2]) == ["row_", "status_"]
+    assert table["row"].tolist() == model.recourse(rows).frame()["row"].tolist()
+    assert set(table["status_"]) <= {"found", "not_found", "not_needed"}

@@ -1,9 +1,11 @@
 """Rows of CSV files, whole or batch by batch."""
 
 import csv
+import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,15 @@ import pandas as pd
 
 from rocourse.schema import GAP_WORDS
 from rocourse.tables._batches import even_size
-from rocourse.tables._refusals import check_unique, refuse_table
+from rocourse.tables._refusals import check_same_columns, check_unique, refuse_table
 
 # `utf-8-sig` drops the mark that spreadsheets put before the first column name. Without
 # `index_col=False`, the first column would be taken for row labels where rows have more fields than
 # the header.
 _OPTIONS: Any = {"encoding": "utf-8-sig", "index_col": False, "low_memory": False}
+if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
+    # What is written is read as it was; later releases need not be asked.
+    _OPTIONS["float_precision"] = "round_trip"
 # "None" is a category that people want, of other debts, say, unless all else are numbers.
 _WORDS_OPTIONS: Any = {
     **_OPTIONS,
@@ -26,31 +31,37 @@ _WORDS_OPTIONS: Any = {
 }
 _TEXT_OPTIONS: Any = {**_OPTIONS, "dtype": "str", "keep_default_na": False, "na_values": [""]}
 
+# Spreadsheets of countries with decimal commas separate fields by semicolons.
+_SEPARATORS = (",", ";", "\t")
+_COMMA, _POINT = (re.compile(rf"[-+]?\d+{sign}\d+\s*") for sign in (",", r"\."))
+_LOOKED_AT = 1000
+
 _FLAGS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
 def read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
     """All rows; the columns of `text` are read as text whatever they look like."""
     with _refusing_malformed(path):
-        as_text = [name for name in _column_names(path) if name in text]
-        frame: pd.DataFrame = pd.read_csv(path, **_OPTIONS)
+        form = _form(path)
+        as_text = [name for name in _column_names(path, form) if name in text]
+        frame: pd.DataFrame = pd.read_csv(path, **_OPTIONS, **form)
         if as_text:
-            frame[as_text] = pd.read_csv(path, usecols=as_text, **_TEXT_OPTIONS)[as_text]
+            frame[as_text] = pd.read_csv(path, usecols=as_text, **_TEXT_OPTIONS, **form)[as_text]
         words = [
             name
             for name in frame.columns.difference(as_text)
-            if frame[name].dtype == "str" and frame[name].hasnans
+            if _is_text(frame[name]) and frame[name].hasnans
         ]
         if words:
-            frame[words] = pd.read_csv(path, usecols=words, **_WORDS_OPTIONS)[words]
+            frame[words] = pd.read_csv(path, usecols=words, **_WORDS_OPTIONS, **form)[words]
     return frame
 
 
 class CsvBatches:
-    """A CSV file, batch by batch, with the types that it has as a whole.
+    """CSV files as one table, batch by batch, with the types that it has as a whole.
 
     Only its values tell what a column holds, and a single fraction makes decimals of all of them.
-    So the file is read twice: first for the types and for whatever is malformed.
+    So files are read twice: first for the types and for whatever is malformed.
 
     Attributes:
         columns: Names of the columns.
@@ -60,11 +71,18 @@ class CsvBatches:
     columns: pd.Index
     rows: int
 
-    def __init__(self, path: Path, text: Collection[str], size: int) -> None:
-        self._path, self._size = path, size
-        with _refusing_malformed(path):
-            self._text = [name for name in _column_names(path) if name in text]
-            self.columns = pd.read_csv(path, nrows=0, **_OPTIONS).columns
+    def __init__(self, paths: Sequence[Path], text: Collection[str], size: int) -> None:
+        self._size = size
+        self._forms: dict[Path, dict[str, Any]] = {}
+        for path in paths:
+            with _refusing_malformed(path):
+                self._forms[path] = form = _form(path)
+                names = _column_names(path, form)
+                if path == paths[0]:
+                    first = names
+                    self._text = [name for name in names if name in text]
+                    self.columns = pd.read_csv(path, nrows=0, **_OPTIONS, **form).columns
+            check_same_columns(paths[0], first, path, names)
         seen: dict[str, set[str]] = {name: set() for name in self.columns.difference(self._text)}
         self.rows = 0
         for batch in self._batches(**_OPTIONS):
@@ -89,20 +107,35 @@ class CsvBatches:
         for pieces in zip(*parts, strict=True):
             batch = pd.concat(pieces, axis=1)[list(columns)]
             for name in others:
-                if batch[name].dtype == "str":
+                if _is_text(batch[name]):
                     batch[name] = _one_by_one(batch[name])
             yield batch
 
     def _batches(self, **options: Any) -> Iterator[pd.DataFrame]:
-        with _refusing_malformed(self._path):
-            reader = pd.read_csv(self._path, chunksize=self._size, **options)
-        with reader:
-            while True:
-                with _refusing_malformed(self._path):
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                yield batch
+        before = 0
+        for path, form in self._forms.items():
+            with _refusing_malformed(path):
+                reader = pd.read_csv(path, chunksize=self._size, **options, **form)
+            rows = 0
+            with reader:
+                while True:
+                    with _refusing_malformed(path):
+                        batch = next(reader, None)
+                    if batch is None:
+                        break
+                    rows += len(batch)
+                    # Rows are counted on from the file before.
+                    batch.index += before
+                    if len(batch):
+                        yield batch
+            before += rows
+
+
+def _is_text(column: pd.Series) -> bool:
+    # pandas 2 has texts as objects, and flags with gaps as well.
+    return column.dtype == "str" or (
+        column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    )
 
 
 def _common_type(types: set[str]) -> str | None:
@@ -125,10 +158,24 @@ def _one_by_one(column: pd.Series) -> pd.Series:
     return mixed if is_odd.any() else column
 
 
-def _column_names(path: Path) -> list[str]:
+def _form(path: Path) -> dict[str, Any]:
+    """How the fields of a file are separated, and its decimals written, by its first rows."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        head = list(islice(file, _LOOKED_AT))
+    header = next((line for line in head if line.strip()), "")
+    separator = max(_SEPARATORS, key=lambda sign: len(next(csv.reader([header], delimiter=sign))))
+    if separator == ",":
+        return {}
+    cells = [cell for record in csv.reader(head, delimiter=separator) for cell in record]
+    commas = any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+    return {"sep": separator, "decimal": "," if commas else "."}
+
+
+def _column_names(path: Path, form: dict[str, Any]) -> list[str]:
     """The column names as they stand in the file; pandas would rename repeated ones."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        names = next((record for record in csv.reader(file) if record), [])
+        records = csv.reader(file, delimiter=form.get("sep", ","))
+        names = next((record for record in records if record), [])
     check_unique(path, names)
     return names
 

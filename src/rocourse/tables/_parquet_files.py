@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rocourse.tables._batches import even_size
-from rocourse.tables._refusals import check_unique, refuse_table
+from rocourse.tables._refusals import check_same_columns, check_unique, refuse_table
 
 Conversion = Callable[[pa.ChunkedArray], pa.ChunkedArray]
 
@@ -32,7 +32,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 class ParquetBatches:
-    """A Parquet file, batch by batch, with the types that it has as a whole.
+    """Parquet files as one table, batch by batch, with the types that it has as a whole.
 
     Attributes:
         columns: Names of the columns.
@@ -42,17 +42,18 @@ class ParquetBatches:
     columns: pd.Index
     rows: int
 
-    def __init__(self, path: Path, size: int) -> None:
-        self._path = path
-        with _refusing_damaged(path):
-            self._file = pq.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-        self._schema = self._file.schema_arrow
+    def __init__(self, paths: Sequence[Path], size: int) -> None:
+        self._files = {path: _opened(path) for path in paths}
+        path, first = next(iter(self._files.items()))
+        self._schema = first.schema_arrow
         check_unique(path, self._schema.names)
+        for other, file in self._files.items():
+            check_same_columns(path, _told(self._schema), other, _told(file.schema_arrow))
         self.columns = self._schema.empty_table().to_pandas().columns
         names = [name for name in self._schema.names if name not in self._told_labels()]
         # Names that are no text in pandas are text in the file.
         self._stored_names = dict(zip(self.columns, names, strict=True))
-        self.rows = self._file.metadata.num_rows
+        self.rows = sum(file.metadata.num_rows for file in self._files.values())
         self._size = even_size(self.rows, size)
 
     def read(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -112,15 +113,25 @@ class ParquetBatches:
         return labels
 
     def _pieces(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        pieces = self._file.iter_batches(self._size, columns=names)
-        done = 0
-        while True:
-            with _refusing_damaged(self._path, after=done):
-                piece = next(pieces, None)
-            if piece is None:
-                return
-            done += len(piece)
-            yield piece
+        for path, file in self._files.items():
+            pieces = file.iter_batches(self._size, columns=names)
+            done = 0
+            while True:
+                with _refusing_damaged(path, after=done):
+                    piece = next(pieces, None)
+                if piece is None:
+                    break
+                done += len(piece)
+                yield piece
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    with _refusing_damaged(path):
+        return pq.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+
+
+def _told(schema: pa.Schema) -> list[str]:
+    return [f"{field.name}: {field.type}" for field in schema]
 
 
 def _regrouped(pieces: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:

@@ -1,12 +1,13 @@
 """Recourses and predictions as tables, and tables as records of JSON."""
 
+import json
 from collections.abc import Collection
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from rocourse.schema import CutOff, Recourse, Schema, is_gap, verdicts
+from rocourse.schema import Certificate, CutOff, Recourse, Schema, is_gap, verdicts
 
 
 class Classifier(Protocol):
@@ -30,7 +31,8 @@ def recourse_table(
     """One line per row: what came of it, the advised values, and the changes in words.
 
     Rows for which nothing was found keep their own values; proximity, the number of features
-    changed, the cost and, where the schema knows of time, the months are then those of the attempt.
+    changed, the cost and, where they are known, the robustness and the months are then those of the
+    attempt.
     Where several options were asked for, each is a line with its number, `option`, from 1; a row
     without advice has one line.
 
@@ -70,6 +72,8 @@ def _one_line_a_row(
         "features_changed": recourse.features_changed,
         "cost": recourse.cost,
     }
+    if recourse.robustness is not None:
+        record["robustness"] = recourse.robustness
     if recourse.months is not None:
         record["months"] = recourse.months
     taken = {*columns, *features.columns}
@@ -83,7 +87,22 @@ def _one_line_a_row(
         ]
         for place, name in enumerate(("proof", "loosen")):
             columns[_free_name(name, taken)] = [text[place] for text in texts]
+    if recourse.certificate is not None:
+        told = _certificate_columns(recourse.certificate)
+        columns |= {_free_name(name, taken): values for name, values in told.items()}
     return pd.DataFrame(columns)
+
+
+def _certificate_columns(certificate: Certificate) -> dict[str, Any]:
+    """Its kind, what it says of each row, and last, as JSON, all that rows have in common."""
+    levels = certificate.frame()
+    stated = json.dumps(certificate.statement(), ensure_ascii=False)
+    there = ~np.isnan(certificate.level)
+    return {
+        "certificate": np.where(there, certificate.kind, ""),
+        **{f"certificate_{name}": levels[name].array for name in levels},
+        "certificate_statement": np.where(there, stated, ""),
+    }
 
 
 def _whole_numbers(features: pd.DataFrame, schema: Schema) -> pd.DataFrame:

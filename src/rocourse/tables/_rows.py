@@ -1,7 +1,7 @@
 """Rows for a model: the columns of its schema, out of a file that may have more."""
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from rocourse._wording import did_you_mean, listed
 from rocourse.errors import DataError
 from rocourse.schema import Schema, Target, gaps_of
-from rocourse.tables._reading import open_table, read_table
+from rocourse.tables._reading import open_table, read_table, table_files
 
 # The most rows in memory at once; so many that what a batch costs besides does not count.
 BATCH_ROWS = 65_536
@@ -38,12 +38,15 @@ class RowBatches:
         total: How many rows they have together.
         several: Whether there is more than one batch.
         id: The column among them that tells rows apart, if there is one.
+        origin: What tells the rows from others, JSON-able: names and sizes of their files, and how
+            many rows they have.
     """
 
     frames: Iterator[pd.DataFrame]
     total: int
     several: bool
     id: str | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 def open_rows(
@@ -69,7 +72,9 @@ def open_rows(
     if id is None and schema.id in names.columns:
         id = schema.id
     read = columns if id is None or id in columns else [*columns, id]
-    return RowBatches(table.read(read), table.rows, table.rows > BATCH_ROWS, id)
+    sizes = {file.name: file.stat().st_size for file in table_files(path)}
+    origin = {"data": str(path), "files": sizes, "rows": table.rows, "batch": BATCH_ROWS}
+    return RowBatches(table.read(read), table.rows, table.rows > BATCH_ROWS, id, origin)
 
 
 def select_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
@@ -103,6 +108,23 @@ def take_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Seri
             "one of these."
         )
     return frame.drop(columns=target), frame[target]
+
+
+def read_labelled(
+    path: Path, schema: Schema, *, target: str | None = None
+) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
+    """Rows that a model was trained on, of those columns that it knows, with their classes.
+
+    Args:
+        path: The file.
+        schema: Schema of the model.
+        target: The column of classes; by default the schema's.
+    """
+    assert schema.target is not None  # a fitted schema has one
+    name = schema.target.name if target is None else target
+    frame, labels = take_target(read_rows(path, schema=schema, drop=None), name)
+    known, _ = rows_with_class(labels, schema.target)
+    return select_features(frame, schema)[known], labels[known]
 
 
 def split_names(values: Iterable[str] | None, columns: Collection[str]) -> list[str]:
@@ -154,7 +176,7 @@ def rows_with_class(
 
 def _text_columns(schema: Schema) -> list[str]:
     names = [feature.name for feature in schema.categorical if feature.kind == "text"]
-    names += [feature.name for feature in schema.continuous if feature.date]
+    names += [feature.name for feature in schema.continuous if feature.date or feature.written]
     # An id such as 007 is no number.
     names += [] if schema.id is None else [schema.id]
     if schema.target is not None and isinstance(schema.target.classes[0], str):

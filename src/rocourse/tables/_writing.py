@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from rocourse._files import new_file
+from rocourse._lazy import optional
 from rocourse.errors import OutputError
-from rocourse.tables._reading import check_table_path
+from rocourse.tables._refusals import check_suffix
 
-Write = Callable[[pd.DataFrame], None]
+# What spreadsheets take for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+Rendered = pd.DataFrame | bytes
+Write = Callable[[Rendered], None]
 
 
 @contextmanager
@@ -25,9 +28,10 @@ def new_table(path: Path, *, force: bool) -> Iterator[Write]:
         force: Whether to replace a file that is there already.
 
     Yields:
-        What writes the next rows; the columns and types of all batches must be the same.
+        What writes the next rows, as they are or `rendered` elsewhere; the columns and types of all
+        batches must be the same.
     """
-    check_table_path(path, force=force)
+    check_suffix(path)
     with new_file(path, force=force) as file:
         if path.suffix.lower() == ".csv":
             yield _csv_writer(file)
@@ -36,12 +40,61 @@ def new_table(path: Path, *, force: bool) -> Iterator[Write]:
                 yield write
 
 
+def rendered(frame: pd.DataFrame, suffix: str, *, first: bool) -> Rendered:
+    """Rows as `new_table` takes them with the least to do: the text of a CSV file, or the rows.
+
+    Args:
+        frame: The rows.
+        suffix: Of the file.
+        first: Whether they are the first: the names of the columns stand before them.
+    """
+    return _csv_text(frame, header=first) if suffix.lower() == ".csv" else frame
+
+
+def spreadsheet_safe(text: str) -> str:
+    """Text that no spreadsheet takes for a formula; numbers stay as they are.
+
+    What begins with one of =, +, -, @, a tab or a carriage return would be computed when the file
+    is opened, and may start programs. After an apostrophe it is shown.
+    """
+    if not text.startswith(_FORMULA) or _is_number_text(text):
+        return text
+    return f"'{text}"
+
+
+def _is_number_text(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _safe(frame: pd.DataFrame) -> pd.DataFrame:
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            continue
+        # Few texts stand in many rows.
+        texts = {value for value in column.unique() if isinstance(value, str)}
+        moved = {text: shown for text in texts if (shown := spreadsheet_safe(text)) != text}
+        if moved:
+            changed[name] = column.astype(object).map(lambda value, by=moved: by.get(value, value))
+    safe: pd.DataFrame = frame.assign(**changed) if changed else frame
+    return safe.rename(columns=spreadsheet_safe)
+
+
+def _csv_text(frame: pd.DataFrame, *, header: bool) -> bytes:
+    return bytes(_safe(frame).to_csv(index=False, header=header, lineterminator="\n").encode())
+
+
 def _csv_writer(file: BinaryIO) -> Write:
     is_first = True
 
-    def write(frame: pd.DataFrame) -> None:
+    def write(rows: Rendered) -> None:
         nonlocal is_first
-        file.write(frame.to_csv(index=False, header=is_first, lineterminator="\n").encode())
+        file.write(rows if isinstance(rows, bytes) else _csv_text(rows, header=is_first))
         is_first = False
 
     return write
@@ -49,22 +102,15 @@ def _csv_writer(file: BinaryIO) -> Write:
 
 @contextmanager
 def _parquet_writer(file: BinaryIO, path: Path) -> Iterator[Write]:
-    writer: pq.ParquetWriter | None = None
+    pq = optional("pyarrow.parquet", "parquet")
+    writer: Any = None
 
-    def write(frame: pd.DataFrame) -> None:
+    def write(rows: Rendered) -> None:
         nonlocal writer
-        schema = None if writer is None else writer.schema
-        try:
-            table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
-        except (pa.ArrowException, OverflowError) as error:
-            raise OutputError(
-                f"Output path {str(path)!r} must take columns of one type, but got other values "
-                f"({str(error).splitlines()[0]}); write a .csv file."
-            ) from error
+        assert isinstance(rows, pd.DataFrame)
+        table = arrow_table(rows, path, None if writer is None else writer.schema)
         if writer is None:
-            # Numbers that are hardly ever the same take longer to look up than to write.
-            texts = [field.name for field in table.schema if not _is_number(field.type)]
-            writer = pq.ParquetWriter(file, table.schema, use_dictionary=texts)
+            writer = pq.ParquetWriter(file, table.schema, use_dictionary=_texts(table))
         writer.write_table(table)
 
     try:
@@ -74,5 +120,40 @@ def _parquet_writer(file: BinaryIO, path: Path) -> Iterator[Write]:
             writer.close()
 
 
-def _is_number(arrow_type: Any) -> bool:
-    return bool(pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type))
+def arrow_table(frame: pd.DataFrame, path: Path, schema: Any = None) -> Any:
+    """Rows for a Parquet file.
+
+    Args:
+        frame: The rows.
+        path: The file, for the error sentence.
+        schema: Of the rows before them, if there are some.
+
+    Raises:
+        OutputError: A column has values of several types, or of another than before.
+    """
+    pa = optional("pyarrow", "parquet")
+    try:
+        return pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+    except (pa.ArrowException, OverflowError) as error:
+        raise OutputError(
+            f"Output path {str(path)!r} must take columns of one type, but got other values "
+            f"({str(error).splitlines()[0]}); write a .csv file."
+        ) from error
+
+
+def write_parquet(table: Any, path: Path) -> None:
+    """Writes a whole Parquet file, in the place of one that is there."""
+    with new_file(path, force=True) as file:
+        optional("pyarrow.parquet", "parquet").write_table(
+            table, file, use_dictionary=_texts(table)
+        )
+
+
+def _texts(table: Any) -> list[str]:
+    """The columns to look up: numbers that are hardly ever the same take longer than to write."""
+    types = optional("pyarrow", "parquet").types
+    return [
+        field.name
+        for field in table.schema
+        if not (types.is_integer(field.type) or types.is_floating(field.type))
+    ]
