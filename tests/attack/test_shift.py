@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.versions import enable_x64
 
 from rocourse.attack import inner_optimizer, look_ahead, virtual_data_shift
 
@@ -57,7 +58,7 @@ def central_differences(function, x, step):
 def test_gradient_through_the_unrolled_steps_equals_finite_differences(
     unroll, optimizer, n_classes
 ):
-    with jax.enable_x64(True):
+    with enable_x64(True):
         params, x, retrain_loss, attack_loss = smooth_problem(n_classes, jnp.float64)
         inner = inner_optimizer(optimizer, 0.3)
         # Adam's very first step is the gradient's sign, which no shift moves: start a step later.
@@ -89,7 +90,7 @@ def test_one_attacker_step_follows_the_finite_difference_gradient(
 ):
     """The whole function, not its parts: δ after T=1 is Π(δ0 + α·direction of the gradient)."""
     epsilon, alpha = 0.1, 0.04
-    with jax.enable_x64(True):
+    with enable_x64(True):
         params, x, retrain_loss, attack_loss = smooth_problem(n_classes, jnp.float64)
         options = {
             "key": jax.random.key(3),

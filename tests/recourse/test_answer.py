@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.loans import fit, make_loans
+from tests.loans import fit, make_loans, small
 
 from rocourse.errors import DataError
 from rocourse.estimators import METHODS, CounterNet
-from rocourse.schema import describe_change
+from rocourse.schema import Schema, describe_change
 
 
 def by_table(model, rows, desired):
@@ -81,3 +81,23 @@ def test_a_single_change_is_put_in_the_same_words(fitted):
         for change in changes.itertuples(index=True)
     ]
     assert words == [text for texts in recourse.descriptions() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("rocourse", "categories"), ("rocourse-panel", "categories"), ("counternet", "numbers")],
+)
+def test_features_of_one_kind_are_advised_on_in_every_way(name, kept):
+    loans = make_loans(200, seed=0)
+    loans = loans.assign(means=np.where(loans["income"] > 50, "more", "less"))
+    names = ["job", "region", "means"] if kept == "categories" else ["income", "debt", "age"]
+    schema = Schema.infer(loans[[*names, "grade"]], target="grade", favourable=1)
+    cls = METHODS[name]
+    model = cls(schema=schema, random_state=0, **small(cls)).fit(loans[names], loans["grade"])
+    rows = loans[names].head(20)
+    found = model.recourse(rows, desired=1, options=2)
+    assert len(found.options) == 2
+    records = model.recourse_each(rows.to_dict("records"), desired=1)
+    assert [one["status"] for one in records] == list(model.recourse(rows, desired=1).status)
+    one = model.recourse_one(rows.iloc[0].to_dict(), desired=1)
+    assert one["status"] == records[0]["status"]

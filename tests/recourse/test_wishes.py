@@ -15,7 +15,8 @@ from rocourse import Wishes
 from rocourse.errors import ConfigError, RocourseError
 from rocourse.estimators import METHODS
 from rocourse.evaluation import diversity
-from rocourse.schema import Categorical, Continuous, Narrowing, Schema
+from rocourse.recourse._candidates import Candidates, chosen
+from rocourse.schema import Categorical, Continuous, Layout, Narrowing, Rows, Schema
 
 ROWS = make_loans(40, seed=4).drop(columns="grade")
 FREE = ("income", "debt", "age", "job")
@@ -127,6 +128,21 @@ def test_who_needs_more_is_told_how_to_be_granted_more(fitted):
     assert (recourse.frame()["debt"][recourse.advised] >= 30).all()
 
 
+def test_who_is_granted_what_they_wish_for_is_asked_for_nothing_more(fitted):
+    model = fitted("counternet")
+    # Whoever is granted stays so with a little more debt.
+    rows = ROWS[(model.predict(ROWS) == 1) & (ROWS["debt"] < 37)]
+    nearly = rows.assign(debt=rows["debt"] + 1)
+    enough = model.predict(nearly) == 1
+    for place in np.flatnonzero(enough)[:5]:
+        more = int(nearly["debt"].iloc[place])
+        wished = Wishes(ranges={"debt": (more, None)})
+        found = model.recourse(rows.iloc[[place]], desired=1, wishes=wished)
+        assert found.to_records()[0]["changes"] == [
+            {"feature": "debt", "from": more - 1, "to": more}
+        ]
+
+
 def test_a_wish_that_the_schema_does_not_let_come_true_is_not_found_with_the_reason(fitted):
     model = fitted("rocourse")
     old = ROWS[ROWS["age"] > 40].head(3)
@@ -197,6 +213,101 @@ def test_wrong_wishes_get_one_sentence(given, said, fitted):
 def test_options_are_a_number(options, fitted):
     with pytest.raises(ConfigError, match="options must be a whole number"):
         fitted("counternet").recourse(ROWS, options=options)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 4))
+def test_of_many_candidates_those_that_ask_for_other_things_at_a_fair_price_are_offered(seed, most):
+    rng = np.random.default_rng(seed)
+    layout, n = Layout(2, (3, 2)), 7
+    changed = rng.random((n, 4)) < 0.5
+    changed[~changed.any(axis=1), 0] = True
+    codes = np.where(changed[:, 2:], rng.integers(1, (3, 2), (n, 2)), 0).astype(np.int32)
+    costs = changed * rng.integers(1, 4, (n, 4)) * 1.0
+    status = rng.choice(["found", "found_unsure"], n)
+    chance = rng.integers(0, 3, n) / 2
+    numbers = changed[:, :2] * 0.5
+    pool = Candidates(
+        np.zeros(n, int),
+        Rows(numbers.astype(np.float32), codes),
+        status,
+        chance,
+        chance,
+        changed,
+        costs,
+        np.zeros((n, layout.width), bool),
+    )
+    places = chosen(pool, most, np.ones(4), layout, promises=True)
+
+    # In plain Python: sort, leave out what is dominated, take new things first.
+    order = sorted(range(n), key=lambda k: (status[k] != "found", costs[k].sum(), -chance[k], k))
+    sets = {k: frozenset(np.flatnonzero(changed[k])) for k in order}
+
+    def beats(j, k):
+        if sets[j] == sets[k]:
+            return order.index(j) < order.index(k)
+        better = costs[j].sum() <= costs[k].sum() and chance[j] >= chance[k]
+        return sets[j] < sets[k] and better and status[j] <= status[k]
+
+    apart = [k for k in order if not any(beats(j, k) for j in order if j != k)]
+    news = []
+    for k in apart:
+        if not any(sets[j] < sets[k] or sets[k] < sets[j] for j in news):
+            news.append(k)
+    limit = 2 * costs[order[0]].sum()
+    classes = [
+        [k for k in apart if (k in news) == new and (costs[k].sum() <= limit) == fair]
+        for fair, new in ((True, True), (True, False), (False, True), (False, False))
+    ]
+    expected = [k for some in classes for k in some]
+    if len(apart) >= most:
+        assert sorted(expected[:most]) == sorted(places.tolist())
+    else:
+        assert set(apart) <= set(places.tolist())
+    assert [order.index(k) for k in places] == sorted(order.index(k) for k in places)
+
+
+def test_single_edits_that_take_the_place_of_changes_are_consented_to_and_leave_it_alone(fitted):
+    model = fitted("rocourse")
+    advisor = model._advisor
+    recourse = model.recourse(ROWS, desired=1)
+    own = np.flatnonzero(recourse.advised)
+    rows, attempts = recourse.original_rows.take(own), recourse.attempts.take(own)
+    layout, target = model.schema_.layout, np.ones(len(own), np.int32)
+    differ = np.concatenate(
+        [rows.continuous != attempts.continuous, rows.categories != attempts.categories], axis=1
+    )
+    feature = differ.argmax(axis=1)
+    closed = np.zeros((len(own), layout.width), bool)
+    values, codes = attempts.continuous.copy(), attempts.categories.copy()
+    for k, f in enumerate(feature):
+        if f < layout.n_continuous:
+            closed[k, f], values[k, f] = True, rows.continuous[k, f]
+        else:
+            g = f - layout.n_continuous
+            closed[k, layout.group_slices[g].start + attempts.categories[k, g]] = True
+            codes[k, g] = rows.categories[k, g]
+    starts = Rows(values, codes)
+    what = (advisor.state, advisor.context, rows, target)
+    swaps = advisor.proposer.swap(*what, closed=closed, feature=feature, starts=starts)
+    assert swaps.found
+    for places, proposed in swaps.found:
+        shares = advisor.context.predict(proposed)
+        # The search has no cut-off for "just so": float32 alone may tip the balance.
+        assert (shares[:, 1] > 0.5 - 1e-4).all()
+        for place, codes, values in zip(
+            places, proposed.categories, proposed.continuous, strict=True
+        ):
+            begun = starts.take([place])
+            moved = (values != begun.continuous[0]).sum() + (codes != begun.categories[0]).sum()
+            assert moved <= 1
+            f = feature[place]
+            if f < layout.n_continuous:
+                assert values[f] == rows.continuous[place, f]
+            else:
+                g = f - layout.n_continuous
+                assert codes[g] != attempts.categories[place, g]
+    assert swaps.closed[np.arange(len(own)), feature].all()
 
 
 def test_wishes_go_through_json():

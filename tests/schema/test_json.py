@@ -167,8 +167,8 @@ BAD_TEXTS = {
     "unknown feature key": (
         with_feature(imutable=True),
         "Feature 'x' must have no other keys than 'bounds', 'change', 'date', 'direction', 'fill', "
-        "'high', 'immutable', 'integer', 'kind', 'low', 'missing', 'name', 'unit', but got "
-        "'imutable' (did you mean 'immutable'?)",
+        "'high', 'immutable', 'integer', 'kind', 'low', 'missing', 'name', 'unit', 'written', "
+        "but got 'imutable' (did you mean 'immutable'?)",
     ),
     "key of the other kind": (with_feature(labels=["a"]), "but got 'labels'"),
     "missing key": (with_feature(low="left out"), "Feature 'x' must have the key 'low'"),

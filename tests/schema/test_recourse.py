@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import broken_constraints, encode_quietly, frames, is_gap, proposals, schemas
+from tests.versions import TEXT
 
 from rocourse.errors import DataError
-from rocourse.schema import Categorical, Continuous, Recourse, Rows, Schema
+from rocourse.schema import Categorical, Continuous, Recourse, Rows, Schema, describe_change
+from rocourse.schema._describe import describe_changes
 
 SCHEMA = Schema(
     (
@@ -130,6 +132,20 @@ def test_values_are_described_at_sensible_precision(feature, before, after, expe
     attempts = schema.encode(pd.DataFrame({"x": [after]}))
     recourse = Recourse(schema, df, schema.encode(df), attempts, ["found"], [0], [1], [1.0], "m")
     assert recourse.describe(0) == [expected]
+    # A service puts single changes in words, without a table.
+    assert describe_change(feature, before, after) == expected
+
+
+@given(
+    low=st.floats(-1e6, 1e6),
+    span=st.floats(1e-6, 1e12),
+    values=st.lists(st.one_of(st.floats(-1e12, 1e12), st.none()), min_size=2, max_size=6),
+)
+def test_a_single_number_has_the_words_of_a_column(low, span, values):
+    feature = Continuous("x", low, low + span)
+    column = pd.Series(values, dtype=float)
+    alone = [describe_change(feature, value, value) for value in values]
+    assert alone == describe_changes(feature, column, column)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-2.6, 6.2), (-0.5, 4.4), (-0.7, 0.5), (-5.0, 4.4)])
@@ -287,7 +303,7 @@ def test_category_column_keeps_its_dtype_where_the_values_allow(categories, colu
         (Continuous("x", 0, 2**25, integer=True), pd.Series([1, 2], dtype="float32"), "int64"),
         (Categorical("x", (1, 2)), pd.Series([1, 2], dtype="float32"), "float32"),
         (Categorical("x", (1.0, 2.5, 2.0)), pd.Series([1, 2], dtype="int64"), "float64"),
-        (Categorical("x", ("a", "b")), pd.Series(["a", "b"], dtype="str"), "str"),
+        (Categorical("x", ("a", "b")), pd.Series(["a", "b"], dtype="str"), TEXT),
     ],
 )
 def test_stable_dtypes_do_not_depend_on_what_was_changed(feature, column, expected):

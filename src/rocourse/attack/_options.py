@@ -13,7 +13,12 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 class Attack(Options):
-    """The attacker that looks for the data shift whose retrained model breaks the recourses."""
+    """The attacker that looks for the data shift whose retrained model breaks the recourses.
+
+    Examples:
+        >>> rocourse.RoCourseNet(schema, attack=rocourse.Attack(steps=20)).attack.steps
+        20
+    """
 
     steps: int = option(default=7, doc="T, the attacker's steps.", rule=whole())
     unroll: int = option(

@@ -10,11 +10,11 @@ from rocourse.models._compilation import (
 )
 from rocourse.models._cut_off import move_model, move_networks, unmoved_model
 from rocourse.models._interface import BatchModel, HasNetwork, QuickModel, Refittable, is_quick
-from rocourse.models._network_model import NetworkModel, predict_rows
+from rocourse.models._network_model import NetworkModel, held_out_answers, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
 from rocourse.models._temperature import sharpened
 from rocourse.models._trainers import JointTrainer, PlainTrainer, SteadyTrainer
-from rocourse.models._witnesses import share_of_witnesses, train_witnesses
+from rocourse.models._witnesses import share_of_witnesses, train_witnesses, votes_of_witnesses
 from rocourse.models.training import Trainer, TrainingRows
 
 keep_compiled_code()
@@ -36,6 +36,7 @@ __all__ = [
     "class_scores",
     "compiled",
     "few_at_once",
+    "held_out_answers",
     "in_blocks",
     "is_quick",
     "move_model",
@@ -47,5 +48,6 @@ __all__ = [
     "shift_rows",
     "train_witnesses",
     "unmoved_model",
+    "votes_of_witnesses",
     "with_scores",
 ]

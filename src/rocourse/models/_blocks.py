@@ -22,7 +22,8 @@ Run = Callable[..., tuple[Array, ...]]
 _BLOCK_SIZES = (1, 32, 512, 4096, 16384)
 # What is computed at once. The hidden layers of so many rows stay in a core's own cache.
 _COLUMNS_AT_ONCE = 512
-_FEW_BLOCKS = 4
+# What a call takes besides, in rows.
+_CALL = 32
 
 
 def few_at_once(function: Callable[..., Any], *columns: Array) -> Any:
@@ -71,9 +72,10 @@ def in_blocks(bind: Callable[..., Run], *columns: np.ndarray) -> list[np.ndarray
 
 def _blocks(n: int) -> Iterator[tuple[int, int, int]]:
     size = next((size for size in _BLOCK_SIZES if size >= n), _BLOCK_SIZES[-1])
-    if _COLUMNS_AT_ONCE < n <= _FEW_BLOCKS * _COLUMNS_AT_ONCE:
-        # A few small blocks are less work than a large one that is mostly filling.
-        size = _COLUMNS_AT_ONCE
+    if n > _COLUMNS_AT_ONCE:
+        # Several small blocks are less work than large ones of which the last is mostly filling.
+        large = [size for size in _BLOCK_SIZES if size >= _COLUMNS_AT_ONCE]
+        size = min(large, key=lambda size: -(-n // size) * (size + _CALL))
     for start in range(0, n, size):
         yield start, min(start + size, n), size
 

@@ -73,6 +73,10 @@ class _MovedModel:
             return self.probabilities(x)
         return self.cut_off.moved(self.model.quick_probabilities(x, read))
 
+    def turns(self) -> tuple[np.ndarray, ...]:
+        """As of `QuickModel`: a cut-off moves no threshold."""
+        return self.model.turns() if is_quick(self.model) else ()
+
     def slopes(self, x: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As of `BatchModel`, of shifted probabilities k·p / (k·p + 1 − p)."""
         found, gradient = self.model.slopes(x, target)

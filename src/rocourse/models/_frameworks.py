@@ -14,8 +14,12 @@ def is_from(model: object, framework: str, name: str) -> bool:
     )
 
 
-def import_framework(framework: str) -> Any:
+def import_framework(framework: str, extra: str | None = None) -> Any:
     """The imported framework.
+
+    Args:
+        framework: Its module.
+        extra: What of ours installs it; by default the extra of its name.
 
     Raises:
         DependencyError: It is not installed.
@@ -25,5 +29,5 @@ def import_framework(framework: str) -> Any:
     except ImportError as error:
         raise DependencyError(
             f"The package '{framework}' must be installed for such a model, but got {error}; "
-            f"install it with pip install 'rocourse[{framework}]'."
+            f"install it with pip install 'rocourse[{extra or framework}]'."
         ) from error

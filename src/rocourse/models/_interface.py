@@ -55,6 +55,10 @@ class Refittable(BatchModel, Protocol):
     def can_be_refitted(self) -> bool:
         """Whether it is known how."""
 
+    @property
+    def n_jobs(self) -> int:
+        """How many refits are fitted at a time; -1: as many as there are cores."""
+
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
         """The model fitted again on encoded rows and class indices."""
 
@@ -71,6 +75,13 @@ class QuickModel(BatchModel, Protocol):
         Args:
             x: float32 [n, width]; categories are whole.
             read: What `read_rows` gave for them.
+        """
+
+    def turns(self) -> tuple[np.ndarray, ...]:
+        """Of each number the encoded values at which answers change, ascending.
+
+        Between two of them nothing that the number does changes an answer: they are the thresholds
+        of trees. Empty where nothing is known.
         """
 
 

@@ -2,17 +2,28 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocourse.models._logistic import fit_logistic
 from rocourse.models.training import TrainingRows
 from rocourse.options import Options, number, option, share
 from rocourse.schema import Rows, Schema, one_hot
 
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
+
+# Of a logistic regression: enough for columns that are scaled to [0, 1], as all encoded ones are.
+_STEPS = 300
+
 
 class Shift(Options):
-    """How far rows may shift. All is drawn anew for each shift."""
+    """How far rows may shift. All is drawn anew for each shift.
+
+    Examples:
+        >>> rocourse.RoCoursePanel(schema, proposer__shift=Shift(noise=0.2)).proposer.shift.noise
+        0.2
+    """
 
     noise: float = option(
         default=0.1,
@@ -231,3 +242,11 @@ def _log_weights(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> 
     if shift.group_tilt and data.groups is not None:
         tilted += shift.group_tilt * rng.normal(size=data.groups.max() + 1)[data.groups]
     return tilted
+
+
+def fit_logistic(x: np.ndarray, labels: np.ndarray) -> "LogisticRegression":
+    """A logistic regression of encoded rows `[n, width]` and class indices `[n]`."""
+    # Imported by what fits alone: a stored model is loaded and asked without it.
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=_STEPS).fit(x, labels)

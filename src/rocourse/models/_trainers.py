@@ -24,12 +24,18 @@ from rocourse.schema import Rows, one_hot
 
 
 class PlainTrainer(Trainer, kind="plain"):
-    """Trains one network on the rows as they are."""
+    """Trains one network on the rows as they are.
+
+    Examples:
+        >>> rocourse.ROAR(schema, trainer=PlainTrainer(epochs=20)).trainer.epochs
+        20
+    """
 
     def _train(self, data: TrainingRows, seed: int, beside: Beside, history: Told) -> Trained:
         """Trains the network; a generator comes afterwards."""
         plan = TrainingPlan("predictor", self)
-        return Trained([train(data, plan, seed=seed, history=history).predictor])
+        made = train(data, plan, seed=seed, history=history)
+        return Trained([made.predictor], held_out=(made.held_out,))
 
 
 class JointTrainer(Trainer, kind="joint"):
@@ -37,6 +43,10 @@ class JointTrainer(Trainer, kind="joint"):
 
     The network's own steps know nothing of the generator: without one it is what a `PlainTrainer`
     makes of the same seed.
+
+    Examples:
+        >>> rocourse.CounterNet(schema).trainer == JointTrainer()
+        True
     """
 
     trains_beside: ClassVar[bool] = True
@@ -53,7 +63,7 @@ class JointTrainer(Trainer, kind="joint"):
         moving: Moving = "predictor" if beside is None else "both"
         plan = TrainingPlan(moving, self, beside, self.prediction_weight)
         networks = train(data, plan, seed=seed, history=history)
-        return Trained([networks.predictor], networks.generator)
+        return Trained([networks.predictor], networks.generator, held_out=(networks.held_out,))
 
 
 class SteadyTrainer(Trainer, kind="steady"):
@@ -63,6 +73,10 @@ class SteadyTrainer(Trainer, kind="steady"):
     from blurred copies of its rows, so that it leans on no single value; the committee owes less
     to chance than one network does; and verdicts are balanced afterwards, so that a rare class is
     not forgotten.
+
+    Examples:
+        >>> rocourse.RoCourseNet(schema, trainer=SteadyTrainer(committee=3)).trainer.committee
+        3
     """
 
     committee: int = option(
@@ -111,12 +125,15 @@ class SteadyTrainer(Trainer, kind="steady"):
         seeds = [seed, *rng.integers(2**31, size=self.committee - 1).tolist()]
         networks: list[Predictor] = []
         told_apart: list[tuple[np.ndarray, np.ndarray]] = []
+        held_out: list[np.ndarray] = []
         for i, start in enumerate(seeds):
             shown = self._blurred(data, rng)
             plan = TrainingPlan("predictor", self._of_steps(len(shown.labels)))
             told = None if i else history
             trained = train(shown, plan, seed=start, history=told)
             networks.append(trained.predictor)
+            # Of copies, one may be learned from while another is held out.
+            held_out += [] if self.copies else [trained.held_out]
             if self.tempered:
                 apart = one_hot(shown.rows.take(trained.held_out), data.schema.layout)
                 scores = class_scores([trained.predictor], apart)
@@ -126,7 +143,8 @@ class SteadyTrainer(Trainer, kind="steady"):
             scores = np.concatenate([part for part, _ in told_apart], axis=1)
             factor = sharpness(scores, np.concatenate([labels for _, labels in told_apart]))
             networks = sharpened(networks, factor)
-        return Trained(balanced(networks, data, self.balance), sharpness=factor)
+        steadied = balanced(networks, data, self.balance)
+        return Trained(steadied, sharpness=factor, held_out=tuple(held_out))
 
     def _of_steps(self, rows: int) -> "SteadyTrainer":
         """The same with as many epochs as the limit of steps allows, at least one."""

@@ -26,7 +26,7 @@ _USUAL = Shift()
 
 
 def train_witnesses(
-    trainer: Trainer, data: TrainingRows, *, count: int, seed: int
+    trainer: Trainer, data: TrainingRows, *, count: int, seed: int, shift: Shift = _USUAL
 ) -> list[Predictor]:
     """Models of the same kind and cut-off, each of training rows that were shifted at random.
 
@@ -35,11 +35,12 @@ def train_witnesses(
         data: The training rows.
         count: How many witnesses.
         seed: Decides the shifts and the starts.
+        shift: How far rows may shift.
     """
     rng = np.random.default_rng([seed, _STREAM])
     witnesses = []
     for _ in range(count):
-        shifted = shift_rows(data, _USUAL, rng)
+        shifted = shift_rows(data, shift, rng)
         witnesses.append(join(trainer.train(shifted, seed=int(rng.integers(2**31))).networks))
     return move_networks(witnesses, data.cut_off)
 
@@ -48,10 +49,17 @@ def share_of_witnesses(
     witnesses: list[Predictor], rows: Rows, target: np.ndarray, layout: Layout
 ) -> np.ndarray:
     """The share of the witnesses that give each row its target class, float64 `[n]`."""
+    share: np.ndarray = votes_of_witnesses(witnesses, rows, target, layout).mean(axis=0)
+    return share
+
+
+def votes_of_witnesses(
+    witnesses: list[Predictor], rows: Rows, target: np.ndarray, layout: Layout
+) -> np.ndarray:
+    """Which of the witnesses give each row its target class, bool `[witnesses, n]`."""
     bind = partial(bound, _votes, tuple(witnesses), layout)
     (votes,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    share: np.ndarray = votes / len(witnesses)
-    return share
+    return np.asarray(votes).T
 
 
 def _votes(
@@ -61,7 +69,7 @@ def _votes(
     categories: Array,
     target: Array,
 ) -> tuple[Array]:
-    """How many witnesses give each row its target, all asked in one call: `[n]`."""
+    """Which witnesses give each row its target, all asked in one call: `[n, witnesses]`."""
     x = expand(continuous.T, categories.T, layout)
     verdicts = [jnp.argmax(probabilities(witness(x)), axis=0) for witness in witnesses]
-    return (jnp.sum(jnp.stack(verdicts) == target, axis=0),)
+    return ((jnp.stack(verdicts) == target).T,)

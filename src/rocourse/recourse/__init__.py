@@ -1,5 +1,6 @@
 """What proposes recourses, a folder a method, and the one place where they are answered."""
 
+from rocourse.recourse._certified import TIMES
 from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
 from rocourse.recourse.answer import Advisor
 from rocourse.recourse.generator import GeneratorProposer
@@ -11,6 +12,7 @@ from rocourse.recourse.vae import VAEProposer
 from rocourse.recourse.vanillacf import VanillaCFProposer
 
 __all__ = [
+    "TIMES",
     "Advisor",
     "Context",
     "Fitting",

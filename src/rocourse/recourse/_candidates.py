@@ -1,5 +1,6 @@
 """Candidates for advice: what each changes, costs and is worth, and which of them to offer."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +9,12 @@ from rocourse.schema import Layout, Rows, Schema
 
 # Statuses of advice, the better one first.
 _RANKS = ("found", "found_unsure")
-# What a change of other features counts for where some are preferred.
-_UNWANTED = 3.0
+# What is offered later than options that ask for other things (0) or for less or more of the same
+# (1), where there are more than were asked for.
+_OTHER_VALUE, _DEAR = 2, 3
+# A chance that is better by no more than that is no reason to change more.
+_NO_SURER = 0.01
+_ROUNDING = 1e-6
 
 
 class Candidates(NamedTuple):
@@ -93,20 +98,22 @@ def changes(schema: Schema, rows: Rows, attempts: Rows) -> tuple[np.ndarray, np.
 
 
 def chosen(
-    pool: Candidates, count: int, preferred: np.ndarray, layout: Layout, *, promises: bool
+    pool: Candidates, count: int, weights: np.ndarray, layout: Layout, *, promises: bool
 ) -> np.ndarray:
     """The candidates to offer: the places of at most so many of each row, in order.
 
     What is promised comes first, the cheapest of it before the rest; where nothing is promised,
     what would be advised alone, and then the cheapest. No two of a row change the same features,
     and none is dominated: there is no other that changes some of the same features and no more,
-    costs no more and is as certain. Only where there are too few of these come others that ask for
-    another category.
+    costs no more and is as certain. Where there are more than so many, those that ask for other
+    things are offered rather than those that ask for less or more of the same, and what costs at
+    most twice as much as the first rather than what is dearer. Only where there are too few come
+    others that ask for another category.
 
     Args:
         pool: All candidates.
         count: The most of a row.
-        preferred: Features that are preferred, bool `[features]`.
+        weights: What a change of each feature counts for, `[features]`.
         layout: Of the rows.
         promises: Whether the method promises what it found.
     """
@@ -114,31 +121,30 @@ def chosen(
     if not len(places):
         return places
     some = pool.take(places)
-    order = np.lexsort((*_order(some, preferred, promises), some.owner))
+    order = np.lexsort((*_order(some, weights, promises), some.owner))
     places, some = places[order], some.take(order)
+    if count == 1:
+        best: np.ndarray = places[counted(some.owner) == 0]
+        return best
     table = _Table.of(some)
-    apart = ~table.dominated()
-    apart[apart] = counted(some.owner[apart]) < count
-    if count > 1:
-        few = np.bincount(some.owner[apart], minlength=pool.owner.max() + 1) < count
-        others = few[some.owner] & ~apart
-        if others.any():
-            others &= ~table.repeated(apart, layout)
-            more = apart | others
-            # Those that change other features keep their places, the rest fill up.
-            order = np.flatnonzero(more)[np.lexsort((~apart[more], some.owner[more]))]
-            apart[order] = counted(some.owner[order]) < count
-    offered: np.ndarray = places[apart]
+    apart = table.worthwhile(~table.dominated())
+    shade = np.where(apart, table.nested(apart), _OTHER_VALUE)
+    shade[table.dear()] += _DEAR
+    few = np.bincount(some.owner[apart], minlength=pool.owner.max() + 1) < count
+    kept = apart | few[some.owner]
+    kept[kept] = ~(table.repeated(apart, layout) & ~apart)[kept]
+    left = np.flatnonzero(kept)
+    left = left[np.lexsort((shade[left], some.owner[left]))]
+    offered: np.ndarray = places[np.sort(left[counted(some.owner[left]) < count])]
     return offered
 
 
-def _order(some: Candidates, preferred: np.ndarray, promises: bool) -> tuple[np.ndarray, ...]:
+def _order(some: Candidates, weights: np.ndarray, promises: bool) -> tuple[np.ndarray, ...]:
     """What candidates are sorted by, the last first."""
     # Without a promise, first what was searched for without a lock: others may be cheap but vain.
-    alone = ~some.closed.any(axis=1) & ~preferred.any()
+    alone = ~some.closed.any(axis=1) & (weights == weights[0]).all()
     vague = (some.rank == 1) | (not promises)
     first = 2 * some.rank + (vague & ~alone)
-    weights = np.where(preferred | ~preferred.any(), 1.0, _UNWANTED)
     return -some.certainty, some.costs @ weights, first
 
 
@@ -172,10 +178,15 @@ class _Table:
             within &= (laid[:, None] & ~laid[:, :, None]) == 0
         return within
 
+    @cached_property
+    def _subset(self) -> np.ndarray:
+        """Whether the other changes no feature that I do not, `[rows, slots, others]`."""
+        return self._within(self._some.changed)
+
     def dominated(self) -> np.ndarray:
         """Which another one makes superfluous: of those that change the same, all but the first."""
         some = self._some
-        subset = self._within(some.changed)
+        subset = self._subset
         same = subset & subset.transpose(0, 2, 1)
         # A place without a candidate dominates none: it is dearer than all.
         cost = self._laid(some.cost, np.inf)
@@ -186,6 +197,34 @@ class _Table:
         by = np.where(same, earlier, subset & better) & np.isfinite(cost[:, None])
         return self._beaten(by)
 
+    def worthwhile(self, apart: np.ndarray) -> np.ndarray:
+        """Which stand apart and are not hardly surer than an earlier one that asks for less."""
+        some = self._some
+        cost, certain = self._laid(some.cost, np.inf), self._laid(some.certainty, -np.inf)
+        rank, kept = self._laid(some.rank, len(_RANKS)), self._laid(apart, 0)
+        for slot in range(1, self._shape[1]):
+            here = slice(slot, slot + 1)
+            as_good = (cost[:, :slot] <= cost[:, here]) & (rank[:, :slot] <= rank[:, here])
+            as_good &= certain[:, :slot] >= certain[:, here] - _NO_SURER
+            kept[:, slot] &= ~(self._subset[:, slot, :slot] & as_good & kept[:, :slot]).any(axis=1)
+        return np.asarray(kept[self._row, self._slot])
+
+    def nested(self, apart: np.ndarray) -> np.ndarray:
+        """Which change a part of what an earlier one changes, or all of it and more: 0 or 1.
+
+        Only those that stand apart count, and of them those that are not nested themselves.
+        """
+        nested = self._subset | self._subset.transpose(0, 2, 1)
+        counts = self._laid(apart, 0)
+        for slot in range(1, self._shape[1]):
+            counts[:, slot] &= ~(nested[:, slot, :slot] & counts[:, :slot]).any(axis=1)
+        return np.asarray(~counts[self._row, self._slot]).astype(int)
+
+    def dear(self) -> np.ndarray:
+        """Which cost more than twice what the first of the same row does."""
+        first = self._laid(self._some.cost, np.inf)[:, 0]
+        return np.asarray(self._some.cost > 2.0 * first[self._row] + _ROUNDING)
+
     def repeated(self, offered: np.ndarray, layout: Layout) -> np.ndarray:
         """Which ask for all that another one asks for, which stands before it or is offered.
 
@@ -195,11 +234,21 @@ class _Table:
         asked = np.zeros((len(offered), layout.width), bool)
         asked[:, :cut] = some.changed[:, :cut]
         places, groups = np.nonzero(some.changed[:, cut:])
-        asked[places, _starts(layout)[groups] + some.attempts.categories[places, groups]] = True
+        asked[places, group_starts(layout)[groups] + some.attempts.categories[places, groups]] = (
+            True
+        )
         there, shown = self._laid(np.ones_like(offered), 0), self._laid(offered, 0)
         earlier = np.tri(self._shape[1], k=-1, dtype=bool)
         others = ~np.eye(self._shape[1], dtype=bool) & (shown[:, None] | earlier)
         return self._beaten(self._within(asked) & there[:, None] & others)
+
+
+def kinds(some: Candidates, n: int) -> np.ndarray:
+    """How many sets of features the candidates of each of so many rows change, `[n]`."""
+    words = [some.owner, *_words(some.changed)]
+    order = np.lexsort(words)
+    new = np.any([word[order][1:] != word[order][:-1] for word in words], axis=0)
+    return np.bincount(some.owner[order[np.r_[True, new]]], minlength=n)
 
 
 def _words(flags: np.ndarray) -> list[np.ndarray]:
@@ -207,70 +256,6 @@ def _words(flags: np.ndarray) -> list[np.ndarray]:
     packed = np.packbits(flags, axis=1)
     filled = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
     return list(np.ascontiguousarray(filled).view(np.uint64).T)
-
-
-class Trial(NamedTuple):
-    """What to lock next: of some candidates a change, or the category that it leads to."""
-
-    place: np.ndarray
-    """The candidate that each starts from, `[t]`."""
-    closed: np.ndarray
-    """What is locked then, bool `[t, width]`."""
-
-
-def trials(
-    pool: Candidates, wanted: np.ndarray, tried: list[np.ndarray], fixed: np.ndarray, layout: Layout
-) -> Trial:
-    """Which changes to do without next, the best advice first, and of it the greatest change.
-
-    Args:
-        pool: What was found.
-        wanted: How many trials each row is to have, `[n]`.
-        tried: Keys of earlier trials; those of these are added.
-        fixed: Features of each row that cannot be done without, `[n, features]`.
-        layout: Of the rows.
-    """
-    open_ = pool.changed & (pool.advised & (wanted[pool.owner] > 0))[:, None]
-    place, feature = np.nonzero(open_ & ~fixed[pool.owner])
-    cut = layout.n_continuous
-    # A category can be locked, or only the way to it.
-    grouped = np.flatnonzero(feature >= cut)
-    wholly = np.arange(len(place) + len(grouped)) < len(place)
-    place, feature = np.r_[place, place[grouped]], np.r_[feature, feature[grouped]]
-    owner, closed = pool.owner[place], pool.closed[place] | _owned(layout)[feature]
-    group = feature[~wholly] - cut
-    column = _starts(layout)[group] + pool.attempts.categories[place[~wholly], group]
-    closed[~wholly] = pool.closed[place[~wholly]]
-    closed[np.flatnonzero(~wholly), column] = True
-
-    whose = owner.astype(np.int64)[:, None].view(np.uint8)
-    keys = np.concatenate([whose, np.packbits(closed, axis=1)], axis=1)
-    keys = np.ascontiguousarray(keys).view(f"V{keys.shape[1]}").ravel()
-    cost = pool.cost[place]
-    order = np.lexsort((-pool.costs[place, feature], ~wholly, cost, pool.rank[place], owner))
-    _, first = np.unique(keys[order], return_index=True)
-    order = order[np.sort(first)]
-    for before in tried:
-        order = order[~np.isin(keys[order], before)]
-    order = order[counted(owner[order]) < wanted[owner[order]]]
-    tried.append(keys[order])
-    return Trial(place[order], closed[order])
-
-
-def staying(closed: np.ndarray, rows: Rows, changed: Rows, layout: Layout) -> Rows:
-    """Changed rows, but as the rows are where that is closed, bool `[n, width]`."""
-    cut = layout.n_continuous
-    codes = np.clip(changed.categories, 0, np.array(layout.group_sizes, int) - 1)
-    shut = np.take_along_axis(closed, _starts(layout) + codes, axis=1)
-    return Rows(
-        np.where(closed[:, :cut], rows.continuous, changed.continuous),
-        np.where(shut, rows.categories, changed.categories),
-    )
-
-
-def closing(features: np.ndarray, layout: Layout) -> np.ndarray:
-    """The columns of features, bool `[..., features]`, as bool `[..., width]`."""
-    return np.repeat(features, _sizes(layout), axis=-1)
 
 
 def counted(owner: np.ndarray) -> np.ndarray:
@@ -281,15 +266,6 @@ def counted(owner: np.ndarray) -> np.ndarray:
     return before
 
 
-def _owned(layout: Layout) -> np.ndarray:
-    """Which columns are a feature's, bool `[features, width]`."""
-    return closing(np.eye(len(_sizes(layout)), dtype=bool), layout)
-
-
-def _starts(layout: Layout) -> np.ndarray:
+def group_starts(layout: Layout) -> np.ndarray:
     """The first column of each group."""
     return np.array([group.start for group in layout.group_slices], int)
-
-
-def _sizes(layout: Layout) -> tuple[int, ...]:
-    return (1,) * layout.n_continuous + tuple(layout.group_sizes)

@@ -13,17 +13,17 @@ import pandas as pd
 
 from rocourse._wording import show
 from rocourse.errors import ConfigError
-from rocourse.recourse._candidates import (
-    Candidates,
+from rocourse.recourse._candidates import Candidates, changes, chosen, counted, kinds
+from rocourse.recourse._keeping import kept, kept_by_wishes
+from rocourse.recourse._locks import (
     Trial,
-    changes,
-    chosen,
     closing,
-    counted,
+    differing,
+    owned,
     staying,
+    swappable,
     trials,
 )
-from rocourse.recourse._keeping import kept, kept_by_wishes
 from rocourse.recourse._proposer import Context
 from rocourse.schema import (
     EachWishes,
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 # What is found under a lock may be nothing new. So there is a second round for rows that lack more
 # than one option, in which so many locks are tried besides.
 _FURTHER_TRIALS = 4
-# Changes of a row that single others are tried for, and how many of these.
+# Changes of a row that single others are tried for.
 _SWAPS = 5
-_SWAPS_EACH = 6
 # Changes of other features that are tried to do without where some are preferred.
 _TRIALS_FOR_PREFERRED = 3
 
@@ -188,31 +187,30 @@ class _Group:
         preferred = self.narrowing.preferred
         if preferred.any():
             pool = self._preferring(pool, preferred)
-        if options > 1:
-            pool = self._varied(pool, options)
+        pool, offered = self._varied(pool, options)
         # What was tried first stands for rows without advice.
         sheets[0].write(where, pool.take(np.arange(len(where))))
-        picked = pool.take(self._chosen(pool, options))
+        picked = pool.take(offered)
         number = counted(picked.owner)
         for k, sheet in enumerate(sheets):
             own = picked.take(np.flatnonzero(number == k))
             sheet.write(where[own.owner], own)
 
     def _chosen(self, pool: Candidates, options: int) -> np.ndarray:
-        layout, preferred = self.context.schema.layout, self.narrowing.preferred
-        return chosen(pool, options, preferred, layout, promises=self.advisor.proposer.promises)
+        layout, weights = self.context.schema.layout, self.narrowing.weights
+        return chosen(pool, options, weights, layout, promises=self.advisor.proposer.promises)
 
     def _first(self) -> Candidates:
-        """What is proposed for each row, and where that will not do, the start itself."""
+        """What is proposed for each row, and the start itself, which may be all that it takes."""
         everyone = np.arange(len(self.rows))
         none = np.zeros((len(everyone), self.context.schema.layout.width), bool)
         proposed = self.advisor.proposer.propose(
             self.advisor.state, self.context, self.start.rows, self.target
         )
-        pool = self._judged(everyone, proposed, none)
-        left = np.flatnonzero(self.start.moved.any(axis=1) & (pool.status == "not_found"))
-        if len(left):
-            pool = pool.joined(self._judged(left, self.start.rows.take(left), none[left]))
+        pool = self._judged(everyone, proposed, none, chosen=False)
+        moved = np.flatnonzero(self.start.moved.any(axis=1))
+        if len(moved):
+            pool = pool.joined(self._judged(moved, self.start.rows.take(moved), none[moved]))
         return pool
 
     def _preferring(self, pool: Candidates, preferred: np.ndarray) -> Candidates:
@@ -224,57 +222,72 @@ class _Group:
         fixed = self.start.moved | preferred
         return self._tried(pool, trials(pool.take(everyone), wanted, [], fixed, layout))
 
-    def _varied(self, pool: Candidates, options: int) -> Candidates:
-        """The pool with as many options as there are to be found, by locking what was changed."""
-        layout, n = self.context.schema.layout, len(self.rows)
-        fixed = self.start.moved
-        swapped = trials(pool, np.full(n, _SWAPS), [], fixed, layout)
-        pool = self._swapped(pool, swapped)
+    def _varied(self, pool: Candidates, options: int) -> tuple[Candidates, np.ndarray]:
+        """The pool with as many options as are to be found, by locking what was changed.
+
+        Returns:
+            The pool, and the places of those to offer.
+        """
+        if options == 1:
+            return pool, self._chosen(pool, options)
+        layout, n, fixed = self.context.schema.layout, len(self.rows), self.start.moved
+        pool, further = self._swapped(pool, swappable(pool, _SWAPS, fixed, layout))
+        offered = self._chosen(pool, options)
         tried: list[np.ndarray] = []
-        missing = self._missing(pool, options, np.ones(n, bool))
-        for enough, further in ((0, 0), (1, _FURTHER_TRIALS)):
-            wanted = np.where(missing > enough, missing + further, 0)
+        for enough, more in ((0, 0), (1, _FURTHER_TRIALS)):
+            missing = options - np.bincount(pool.owner[offered], minlength=n)
+            wanted = np.where(missing > enough, missing + more, 0)
             next_ = trials(pool, wanted, tried, fixed, layout)
-            if not len(next_.place):
+            if further is not None:
+                lacking = (kinds(pool.take(offered), n) < options) & (wanted == 0)
+                next_ = next_.joined(further.take(np.flatnonzero(lacking[further.owner])))
+                further = None
+            if not len(next_.owner):
                 break
+            asked = np.zeros(n, bool)
+            asked[next_.owner] = True
             pool = self._tried(pool, next_)
-            missing = self._missing(pool, options, missing > 0)
-        return pool
+            again = np.flatnonzero(asked[pool.owner])
+            anew = again[self._chosen(pool.take(again), options)]
+            offered = np.concatenate([offered[~asked[pool.owner[offered]]], anew])
+        return pool, offered[np.argsort(pool.owner[offered], kind="stable")]
 
-    def _missing(self, pool: Candidates, options: int, rows: np.ndarray) -> np.ndarray:
-        """How many options some rows lack; of all others, none."""
-        some = pool.take(np.flatnonzero(rows[pool.owner]))
-        offered = some.owner[self._chosen(some, options)]
-        there = np.bincount(offered, minlength=len(rows))
-        return np.where(rows, options - there, 0)
-
-    def _swapped(self, pool: Candidates, trial: Trial) -> Candidates:
-        """The pool with what single changes can put in the place of others."""
-        if not len(trial.place):
-            return pool
-        base = pool.take(trial.place)
-        layout, own = self.context.schema.layout, self.start.rows.take(base.owner)
+    def _swapped(self, pool: Candidates, trial: Trial) -> tuple[Candidates, Trial | None]:
+        """The pool with what single changes can put in others' places, and what to try next."""
+        if not len(trial.owner):
+            return pool, None
+        layout, own = self.context.schema.layout, self.start.rows.take(trial.owner)
         swaps = self.advisor.proposer.swap(
             self.advisor.state,
             self.context,
             own,
-            self.target[base.owner],
+            self.target[trial.owner],
             closed=trial.closed,
-            starts=staying(trial.closed, own, base.attempts, layout),
+            feature=trial.feature,
+            starts=staying(trial.closed, own, trial.known, layout),
         )
-        if not swaps:
-            return pool
-        places, proposed = zip(*swaps[:_SWAPS_EACH], strict=True)
+        if swaps is None:
+            return pool, None
+        closed = trial.closed | closing(swaps.closed, layout)
+        further = trial._replace(closed=closed, known=swaps.starts)
+        further = further.take(np.flatnonzero(swaps.hopeful))
+        # The greatest change is done without, of those that others might take the place of.
+        further = further.take(np.flatnonzero(counted(further.owner) == 0))
+        if not swaps.found:
+            return pool, further
+        places, proposed = zip(*swaps.found, strict=True)
         where = np.concatenate(places)
-        found = Rows.concatenate(proposed)
-        return pool.joined(self._judged(base.owner[where], found, trial.closed[where]))
+        found, tried = Rows.concatenate(proposed), trial.take(where)
+        # What leaves the feature alone was found without it altogether.
+        again = differing(found, own.take(where), tried.feature)[:, None]
+        closed = tried.closed | (~again & owned(layout)[tried.feature])
+        return pool.joined(self._judged(tried.owner, found, closed)), further
 
     def _tried(self, pool: Candidates, trial: Trial) -> Candidates:
         """The pool with what is found when more is locked."""
-        if not len(trial.place):
+        if not len(trial.owner):
             return pool
-        base = pool.take(trial.place)
-        return pool.joined(self._under_locks(base.owner, trial.closed, base.attempts))
+        return pool.joined(self._under_locks(trial.owner, trial.closed, trial.known))
 
     def _under_locks(self, owner: np.ndarray, closed: np.ndarray, known: Rows) -> Candidates:
         """What is found for rows under locks, from what was found without."""
@@ -289,21 +302,24 @@ class _Group:
         )
         return self._judged(owner, staying(closed, own, proposed, layout), closed)
 
-    def _judged(self, owner: np.ndarray, proposed: Rows, closed: np.ndarray) -> Candidates:
+    def _judged(
+        self, owner: np.ndarray, proposed: Rows, closed: np.ndarray, *, chosen: bool = True
+    ) -> Candidates:
         """Proposals as they will be carried out, held to the wishes and judged."""
         frame, rows = self.frame.iloc[owner], self.rows.take(owner)
         context, schema, target = self.context, self.context.schema, self.target[owner]
+        thrifty = self.advisor.thrifty
         if context.narrowing is None:
-            attempts = kept(context, frame, rows, proposed, target)
+            attempts = kept(context, frame, rows, proposed, target, thrifty=thrifty)
         else:
-            start = self.start.rows.take(owner)
-            attempts = kept_by_wishes(context, self.narrowing, frame, rows, proposed, target, start)
+            what = (context, self.narrowing, frame, rows, proposed, target)
+            attempts = kept_by_wishes(*what, self.start.rows.take(owner), thrifty=thrifty)
         broken = None
         if schema.actions.limited:
             # Nothing that breaks a limit is ever advised, whatever became of it on the way.
             broken = schema.actions.breaches(schema.actions.numbers(frame), rows, attempts)
         before = None if self.before is None else self.before[owner]
-        said = self.advisor.judged(attempts, target, before, broken)
+        said = self.advisor.judged(attempts, target, before, broken, chosen=chosen)
         return Candidates(
             owner,
             attempts,

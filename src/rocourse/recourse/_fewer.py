@@ -39,29 +39,30 @@ def fewer_changes(
     raw, before, after, wanted = raw[many], rows.take(many), settled.take(many), target[many]
     chosen = before if start is None else start.take(many)
     for _ in range(joint.max_features):
-        best, best_chance = chosen, _chance(context, chosen, wanted)
+        best, most = chosen, chance(context, chosen, wanted)
         done = context.verdicts(context.predict(chosen)) == wanted
         for feature in range(before.continuous.shape[1] + before.categories.shape[1]):
-            tried = loose.settle(raw, before, _with_feature(chosen, after, feature))
-            chance = np.where(done, -1.0, _chance(context, tried, wanted))
-            better = chance > best_chance
+            tried = loose.settle(raw, before, with_feature(chosen, after, feature))
+            likely = np.where(done, -1.0, chance(context, tried, wanted))
+            better = likely > most
             if start is not None:
                 better &= ~joint.broken(raw, before, tried)
             best = where_rows(better, tried, best)
-            best_chance = np.where(better, chance, best_chance)
+            most = np.where(better, likely, most)
         chosen = best
     continuous, categories = settled.continuous.copy(), settled.categories.copy()
     continuous[many], categories[many] = chosen.continuous, chosen.categories
     return Rows(continuous, categories)
 
 
-def _chance(context: Context, rows: Rows, target: np.ndarray) -> np.ndarray:
+def chance(context: Context, rows: Rows, target: np.ndarray) -> np.ndarray:
+    """The probability of each row's target class, `[n]`."""
     shares = context.predict(rows)
-    chance: np.ndarray = shares[np.arange(len(shares)), target]
-    return chance
+    likely: np.ndarray = shares[np.arange(len(shares)), target]
+    return likely
 
 
-def _with_feature(rows: Rows, other: Rows, feature: int) -> Rows:
+def with_feature(rows: Rows, other: Rows, feature: int) -> Rows:
     """The rows with one feature of others, numbers first."""
     continuous, categories = rows.continuous.copy(), rows.categories.copy()
     cut = continuous.shape[1]

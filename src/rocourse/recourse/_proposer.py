@@ -11,6 +11,7 @@ from rocourse.attack import Attack
 from rocourse.models import (
     BatchModel,
     HasNetwork,
+    Shift,
     Trainer,
     TrainingRows,
     move_model,
@@ -117,6 +118,20 @@ class Pledge(NamedTuple):
     """The share of training rows without the class that were promised something."""
 
 
+class Swaps(NamedTuple):
+    """What single changes can put in the place of others."""
+
+    found: list[tuple[np.ndarray, Rows]]
+    """Any number of times: the places of some starts, and a proposal for each."""
+    closed: np.ndarray
+    """The features that leave nothing new to be found: the one that is done without, and those that
+    can take its place alone, bool `[n, features]`."""
+    hopeful: np.ndarray
+    """Whether other features together might take its place, bool `[n]`."""
+    starts: Rows
+    """Where a search for these begins."""
+
+
 class Proposer(Options):
     """How recourses are proposed for a model.
 
@@ -131,6 +146,8 @@ class Proposer(Options):
     """Whether it can be trained against an attack."""
     promises: ClassVar[bool] = False
     """Whether it says what can be promised."""
+    knows_prices: ClassVar[bool] = False
+    """Whether it prefers what the schema says is cheap; else what is of no use is taken back."""
 
     def task(
         self, attack: Attack | None, encoder_widths: tuple[int, ...] = ()
@@ -142,6 +159,10 @@ class Proposer(Options):
             encoder_widths: Of the model.
         """
         return None
+
+    def uses_network(self, model: BatchModel) -> bool:
+        """Whether a model without a network is given one that imitates it."""
+        return self.needs_network
 
     @abstractmethod
     def fit(self, context: Context, data: TrainingRows, fitting: Fitting) -> State:
@@ -202,8 +223,9 @@ class Proposer(Options):
         target: np.ndarray,
         *,
         closed: np.ndarray,
+        feature: np.ndarray,
         starts: Rows,
-    ) -> list[tuple[np.ndarray, Rows]]:
+    ) -> Swaps | None:
         """What a single change makes of the starts, if that is known sooner than what `vary` finds.
 
         Args:
@@ -212,21 +234,55 @@ class Proposer(Options):
             rows: Compact rows.
             target: The class index wanted for each, `[n]`.
             closed: As for `vary`.
+            feature: The one whose change is to be done without, of each row; what is closed of it
+                is the way to the category that it led to.
             starts: As for `vary`.
-
-        Returns:
-            Any number of times: the places of some rows, and a proposal for each.
         """
-        return []
+        return None
 
     def promise(
-        self, state: State, context: Context, rows: Rows, target: np.ndarray
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        chosen: bool = False,
     ) -> Promise | None:
-        """What can be promised about rows and their target classes; None: nothing."""
+        """What can be promised about rows and their target classes; None: nothing.
+
+        Args:
+            state: What was learned.
+            context: The model.
+            rows: What is asked about.
+            target: The class index wanted for each.
+            chosen: Whether the rows were chosen among several for what they cost. A share that is
+                kept of all that the search proposes need not be kept of the cheapest: each row has
+                to have the chance by itself then.
+        """
         return None
 
     def pledge(self, state: State, target: int) -> Pledge | None:
         """What is promised to those who want a class; None: nothing."""
+        return None
+
+    def assumed(self, *, grouped: bool) -> dict[str, Shift]:
+        """The shifts that recourses are prepared for, by what they are called.
+
+        Args:
+            grouped: Whether training rows came in groups.
+        """
+        return {
+            name: value
+            for name in self.to_dict()
+            if isinstance(value := getattr(self, name, None), Shift)
+        }
+
+    def surer(self, state: State, times: float) -> State | None:
+        """The state that asks so many times as much of those who are to be convinced.
+
+        None by proposers that have no such thing.
+        """
         return None
 
     def recalibrated(self, state: State) -> State:

@@ -6,7 +6,7 @@ kept, and what does the model say of it. They differ in how rows are read and in
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from rocourse.errors import DataError
 from rocourse.models import share_of_witnesses
 from rocourse.networks import Predictor
 from rocourse.options import plain
+from rocourse.recourse._certified import Certify, certified
 from rocourse.recourse._choices import choices
 from rocourse.recourse._fewer import where_rows
 from rocourse.recourse._keeping import kept
@@ -56,6 +57,7 @@ class Advisor:
         classes: The labels, sorted.
         witnesses: Models of shifted rows, to say how robust a recourse is.
         method: What made the recourses, for the record.
+        certify: What has to hold of advice that is searched for until it does; None: nothing.
     """
 
     context: Context
@@ -64,10 +66,16 @@ class Advisor:
     classes: np.ndarray
     witnesses: Sequence[Predictor]
     method: str
+    certify: Certify | None = None
 
     @cached_property
     def _engine(self) -> RowEngine | None:
         return self.proposer.one_row(self.state, self.context)
+
+    @cached_property
+    def thrifty(self) -> bool:
+        """Whether what is proposed has to be looked through for what costs and is of no use."""
+        return self.context.schema.actions.pricing.stated and not self.proposer.knows_prices
 
     @cached_property
     def _codec(self) -> RowCodec:
@@ -86,8 +94,7 @@ class Advisor:
 
         Methods that promise say so themselves; else it is the share of witnesses that do.
         """
-        promise = self.proposer.promise(self.state, self.context, rows, target)
-        if promise is not None:
+        if promise := self.proposer.promise(self.state, self.context, rows, target):
             return promise.chance
         if not self.witnesses:
             return None
@@ -108,6 +115,8 @@ class Advisor:
         target: np.ndarray,
         before: np.ndarray | None,
         broken: np.ndarray | None = None,
+        *,
+        chosen: bool = False,
     ) -> Judged:
         """What the model and the method say of settled attempts.
 
@@ -116,10 +125,11 @@ class Advisor:
             target: The class index wanted for each.
             before: The chance of each row as it is; None where nothing is promised.
             broken: Which of them break a limit; None: none can.
+            chosen: Whether they are there to be chosen from, for what they cost.
         """
         after = self.context.predict(attempts)
-        promise = self.proposer.promise(self.state, self.context, attempts, target)
-        if promise is None:
+        what = (self.state, self.context, attempts, target)
+        if (promise := self.proposer.promise(*what, chosen=chosen)) is None:
             chances = Chances(None, self.robustness(attempts, target), None)
         else:
             chances = Chances(promise.made, promise.chance, before)
@@ -140,6 +150,10 @@ class Advisor:
         options: int = 1,
     ) -> Recourse:
         """The record of a whole table."""
+        if self.certify is not None:
+            plain = replace(self, certify=None)
+            asked = (desired, out_of_range, wishes, options)
+            return certified(plain, self.certify, frame, *asked)
         if wishes is not None or options != 1 or options is True:
             return choices(self, frame, desired, out_of_range, wishes, options)
         schema = self.context.schema
@@ -169,7 +183,7 @@ class Advisor:
         schema = self.context.schema
         needed = target != predicted
         proposed = where_rows(needed, proposed, rows)
-        attempts = kept(self.context, frame, rows, proposed, target)
+        attempts = kept(self.context, frame, rows, proposed, target, thrifty=self.thrifty)
         after = self.context.predict(attempts)
         honoured = self.context.verdicts(after) == target
         if schema.actions.limited:
@@ -219,8 +233,9 @@ class Advisor:
                 self._by_table(applicant, desired, out_of_range, wished, options)
                 for applicant, wished in pairs
             ]
-        if self.context.schema.max_features is not None:
-            # Which changes are left is found out for tables.
+        limited = self.context.schema.max_features is not None
+        if limited or self.thrifty or self.certify is not None:
+            # Which changes are left, and what is proved of them, is found out for tables.
             return [self._by_table(one, desired, out_of_range) for one in applicants]
         if len(applicants) == 1 and (record := self._one(applicants[0], desired)) is not None:
             return [record]

@@ -3,13 +3,27 @@
 `Schema` turns rows into arrays and back; `Recourse` is what every method emits. Importing this
 package does not import
 JAX: the constraint layer of compiled code lives in `rocourse.schema.constraints`.
+
+Examples:
+    >>> schema = Schema.infer(df, target="GoodCustomer", immutable=["Age"])
+    >>> schema.names[:2]
+    ('Duration', 'Credit amount')
+
+    By hand:
+
+    >>> income = Continuous("income", low=0, high=90_000, integer=True, direction="up")
+    >>> job = Categorical("job", categories=("none", "part", "full"))
+    >>> Schema((income, job), Target("deny", ("no", "yes"), favourable="no")).names
+    ('income', 'job')
 """
 
+from rocourse.schema._certificate import CERTIFICATES, Certificate, CertificateKind
 from rocourse.schema._clipping import ClippedWarning
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._cut_off import CutOff, threshold_of_rate, verdicts
 from rocourse.schema._describe import describe_change, describe_value
 from rocourse.schema._encoding import OutOfRange
+from rocourse.schema._favourable import words_of
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._frames import as_frame
 from rocourse.schema._gaps import GAP_WORDS, MISSING, Missing, MissingWords, gaps_of, is_gap
@@ -27,6 +41,9 @@ from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_ro
 from rocourse.schema.check import Finding, TableCheck
 
 __all__ = [
+    "CERTIFICATES",
+    "Certificate",
+    "CertificateKind",
     "COLUMN",
     "EncodedRow",
     "NEGLIGIBLE_CHANGE",
@@ -79,4 +96,5 @@ __all__ = [
     "together_in_words",
     "verdicts",
     "wishes_of_rows",
+    "words_of",
 ]

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rocourse.schema._dates import in_words, read_days
+from rocourse.schema._dates import in_words, read_days, to_days
 from rocourse.schema._features import Categorical, Continuous, Feature
-from rocourse.schema._gaps import MISSING_WORD, gaps_of
+from rocourse.schema._gaps import MISSING_WORD, gaps_of, is_gap
 from rocourse.schema._values import find, plain
+from rocourse.schema._written import as_numbers
 
 # From here on digits are told in groups of three, where there is room for it.
 _LONG = 10_000
@@ -35,7 +36,7 @@ def describe_value(feature: Feature, value: Any) -> str:
     """One value of a feature, with its unit; a continuous one in the numbers of the schema."""
     if isinstance(feature, Continuous) and feature.date:
         return feature.word(value)
-    word = _in_words(feature, pd.Series([value]))[0]
+    word = _one_in_words(feature, value)
     if isinstance(feature, Continuous) and abs(value) >= _LONG:
         whole, point, decimals = word.partition(".")
         word = f"{int(whole):,}{point}{decimals}"
@@ -43,8 +44,8 @@ def describe_value(feature: Feature, value: Any) -> str:
 
 
 def describe_change(feature: Feature, before: Any, after: Any) -> str:
-    """One change, as `describe_changes` puts it."""
-    old, new = (_in_words(feature, pd.Series([value]))[0] for value in (before, after))
+    """One change, as `describe_changes` puts it, without tables: a service tells many of them."""
+    old, new = (_one_in_words(feature, value) for value in (before, after))
     return f"{feature.name}: {old} → {new}{_unit(feature)}"
 
 
@@ -54,12 +55,20 @@ def _unit(feature: Feature) -> str:
     return f" {feature.unit}" if feature.unit else ""
 
 
+def _one_in_words(feature: Feature, value: Any) -> str:
+    known = feature.categories if isinstance(feature, Categorical) else ()
+    return MISSING_WORD if is_gap(value) and value not in known else _in_word(feature, value)
+
+
 def _in_word(feature: Feature, value: Any) -> str:
     if isinstance(feature, Categorical):
         return _category(feature, value)
+    if feature.date:
+        day = to_days(value)
+        return in_words(math.nan if day is None else day, whole=feature.integer)
     if feature.integer:
         return str(int(value))
-    return _numbers(np.array([value], dtype=np.float64), _decimals(feature))[0]
+    return _fixed([float(value)], _decimals(feature))[0]
 
 
 def _decimals(feature: Continuous) -> int:
@@ -71,6 +80,8 @@ def _in_words(feature: Feature, values: pd.Series) -> list[str]:
     """The labels of categories, or numbers at the precision that their range asks for."""
     known = feature.categories if isinstance(feature, Categorical) else ()
     gaps = gaps_of(values, known)
+    if isinstance(feature, Continuous):
+        values = as_numbers(values, feature.written)
     if not gaps.any():
         return _present_in_words(feature, values)
     texts = np.full(len(values), MISSING_WORD, dtype=object)

@@ -15,6 +15,7 @@ from rocourse.schema._favourable import clear_favourable, suggested
 from rocourse.schema._gaps import MISSING, Missing
 from rocourse.schema._limits import Change, Moves
 from rocourse.schema._values import Kind, Scalar, find, plain, same_kind
+from rocourse.schema._written import style
 
 Direction = Literal["up", "down"]
 
@@ -42,6 +43,8 @@ class Continuous:
         missing: What becomes of missing values: `"error"` refuses them, `"impute"` reads them as
             `fill`, `"drop"` leaves them out of training and refuses them later.
         fill: What a missing value is read as; None to learn it from the training rows.
+        written: How numbers are written where they come as text, told by what becomes of 1234.5:
+            "$1,234.5", "1234.5%", "1 234,5 €"; None: text is refused.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Continuous:
     date: bool = False
     missing: Missing = "error"
     fill: float | None = None
+    written: str | None = None
 
     def __post_init__(self) -> None:
         what = _check_common(self)
@@ -98,6 +102,7 @@ class Continuous:
             _check_kind(self.change, Change, f"{what}: change")
             self.change.check(what, low, high, integer=self.integer, date=self.date)
         self._check_fill(what)
+        self._check_written(what)
 
     def _checked_bounds(self, what: str) -> tuple[float | None, float | None]:
         if not isinstance(self.bounds, (tuple, list)) or len(self.bounds) != 2:
@@ -151,6 +156,21 @@ class Continuous:
                 f"{what} is integer, so its fill must be a whole number, but got {fill}; round it."
             )
         _set(self, "fill", fill)
+
+    def _check_written(self, what: str) -> None:
+        if self.written is None:
+            return
+        try:
+            style(self.written)
+        except (ValueError, TypeError):
+            raise SchemaError(
+                f"{what}: written must be 1234.5 as the column writes it, such as '$1,234.5', but "
+                f"got {show(self.written)}; write it so, or None."
+            ) from None
+        if self.date:
+            raise SchemaError(
+                f"{what} must be dates or written numbers, but got both; leave out written."
+            )
 
     def _read(self, value: object, what: str, *, remedy: str = "give a finite number") -> float:
         days = to_days(value) if self.date else None

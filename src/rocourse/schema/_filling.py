@@ -35,7 +35,7 @@ def filled(feature: Feature, column: pd.Series) -> Feature:
 
 
 def _median(feature: Continuous, column: pd.Series) -> float:
-    values = read_present(column, feature.name, date=feature.date)
+    values = read_present(column, feature.name, date=feature.date, written=feature.written)
     if np.isnan(values).all():
         _refuse_empty(feature.name)
     middle = float(np.nanmedian(values))

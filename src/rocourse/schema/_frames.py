@@ -4,16 +4,33 @@ from typing import Any
 
 import pandas as pd
 
+from rocourse._lazy import optional
+from rocourse.errors import DataError
+
 
 def as_frame(table: Any) -> Any:
     """A table that speaks Arrow (pyarrow, polars) as a pandas frame; anything else as it is."""
     if isinstance(table, pd.DataFrame) or not hasattr(table, "__arrow_c_stream__"):
         return table
-    import pyarrow as pa
-
+    pa = optional("pyarrow", "parquet")
     arrow = pa.table(table)
     # Whole numbers and flags stay what they are where some are missing.
     return arrow.to_pandas(types_mapper=_nullable(pa).get)
+
+
+def like(frame: pd.DataFrame, table: Any) -> Any:
+    """A pandas frame as a table of the kind of another: of pandas', polars' or pyarrow's."""
+    library = type(table).__module__.partition(".")[0]
+    if isinstance(table, pd.DataFrame):
+        return frame
+    if library == "polars":
+        return optional("polars", "parquet").from_pandas(frame)
+    if library == "pyarrow":
+        return optional("pyarrow", "parquet").Table.from_pandas(frame, preserve_index=False)
+    raise DataError(
+        "The table to be like must be one of pandas', polars' or pyarrow's, but got "
+        f"{type(table).__name__}; take frame() and convert it."
+    )
 
 
 def _nullable(pa: Any) -> dict[Any, Any]:

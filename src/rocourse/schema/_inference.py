@@ -26,6 +26,7 @@ from rocourse.schema._validation import (
     to_floats,
 )
 from rocourse.schema._values import Scalar, plain
+from rocourse.schema._written import how_written, style
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +190,13 @@ def _infer_feature(column: pd.Series, name: str, kinds: Kinds) -> Feature:
 def _looks_numeric(column: pd.Series) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype) or column.isna().all():
         return False
-    return to_floats(column) is not None or holds_dates(column)
+    return to_floats(column) is not None or holds_dates(column) or how_written(column) is not None
 
 
 def _infer_continuous(column: pd.Series, name: str, kinds: Kinds) -> Continuous:
     date = holds_dates(column)
-    values = read_present(column, name, date=date, error=SchemaError)
+    written = None if date else how_written(column)
+    values = read_present(column, name, date=date, written=written, error=SchemaError)
     gaps = np.isnan(values)
     if gaps.all():
         _refuse_constant(True, name, None)
@@ -215,8 +217,9 @@ def _infer_continuous(column: pd.Series, name: str, kinds: Kinds) -> Continuous:
     else:
         integer = bool((present == np.floor(present)).all()) and (
             date
+            or written is not None
             # pandas has whole numbers as decimals where some are missing.
-            or name in kinds.gappy
+            or (name in kinds.gappy and max(-low, high) <= 2**53)
             or pd.api.types.is_integer_dtype(column.dtype)
             or pd.api.types.infer_dtype(column) == "integer"
         )
@@ -225,8 +228,9 @@ def _infer_continuous(column: pd.Series, name: str, kinds: Kinds) -> Continuous:
         low,
         high,
         integer=integer,
-        unit=kinds.units.get(name, "days" if date else ""),
+        unit=kinds.units.get(name, "days" if date else style(written).unit if written else ""),
         date=date,
+        written=written,
         missing="impute" if word == "category" else word,
     )
 

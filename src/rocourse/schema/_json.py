@@ -31,7 +31,7 @@ _CONTINUOUS = _FEATURE | {"low", "high", "integer", "bounds", "unit"}
 _CATEGORICAL = _FEATURE | {"categories", "labels"}
 _SCHEMA = {"format", "version", "features", "target"}
 # Of the second version, left out where nothing is said.
-_NEWER_CONTINUOUS = {"change", "date", "missing", "fill"}
+_NEWER_CONTINUOUS = {"change", "date", "missing", "fill", "written"}
 _NEWER_CATEGORICAL = {"moves", "missing", "fill"}
 _NEWER_SCHEMA = {"max_features", "together", "ignored", "id"}
 _TARGET = {"name", "classes", "favourable"}
@@ -103,6 +103,7 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
                 date=feature.date or None,
                 missing=None if feature.missing == "error" else feature.missing,
                 fill=None if feature.fill is None else number(feature.fill),
+                written=feature.written,
             ),
         }
     return {

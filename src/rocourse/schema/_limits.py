@@ -36,6 +36,11 @@ class Change:
         cost_per_unit: Cost for each unit of the feature, in place of `weight`.
         months: How long any change takes.
         months_per_unit: How long each unit of the feature takes, besides.
+
+    Examples:
+        >>> limited = schema.constrain(change={"Duration": Change(max_decrease=12, step=6)})
+        >>> limited["Duration"].change.step
+        6.0
     """
 
     max_increase: float | None = None
@@ -108,6 +113,10 @@ class Moves:
         cost: Cost of a change, by the category before and the one after; others cost 2 × `weight`.
         weight: How hard a change is.
         months: How long any change takes.
+
+    Examples:
+        >>> Moves(allowed={"rent": ["own"]}, months=6).months
+        6.0
     """
 
     allowed: Transitions = ()
@@ -179,6 +188,10 @@ class Follows:
     Attributes:
         feature: The feature that follows.
         leaders: What it follows: a feature, several, or a factor for each.
+
+    Examples:
+        >>> Follows("total", ["salary", "rent"]).feature
+        'total'
     """
 
     feature: str
@@ -203,6 +216,10 @@ class Linear:
         factors: The factor of each feature.
         at_most: The most that the sum may be.
         at_least: The least that it may be.
+
+    Examples:
+        >>> Linear({"debt": 1, "income": -0.4}, at_most=0).at_most
+        0.0
     """
 
     factors: tuple[tuple[str, float], ...]

@@ -26,6 +26,9 @@ from rocourse.schema._wishes import Wishes
 
 Flags = npt.NDArray[np.bool_]
 
+# What a change of other features counts for where some are preferred.
+_UNWANTED = 3.0
+
 
 class Start(NamedTuple):
     """Rows as near to themselves as ranges allow."""
@@ -64,6 +67,11 @@ class Narrowing:
     low: npt.NDArray[np.float32]
     high: npt.NDArray[np.float32]
     accepted: Flags
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """What a change of each feature counts for, `[features]`: less where it is preferred."""
+        return np.where(self.preferred | ~self.preferred.any(), 1.0, _UNWANTED)
 
     @classmethod
     def of(cls, wishes: Wishes | None, schema: Schema) -> "Narrowing":

@@ -9,6 +9,8 @@ from rocourse.schema._dates import is_arrow_date, read_days, to_iso, zone_of
 from rocourse.schema._encoding import decode_column
 from rocourse.schema._features import Categorical, Continuous, Feature
 from rocourse.schema._layout import Positions
+from rocourse.schema._validation import to_floats
+from rocourse.schema._written import style
 
 _LATER: Literal["shift_forward"] = "shift_forward"
 
@@ -41,14 +43,19 @@ def overlay(
 
 
 def in_form_of(column: pd.Series, feature: Feature, fresh: pd.Series) -> pd.Series:
-    """New values in the form that a caller's column has them: dates may be texts, or have a zone.
+    """New values in the form that a caller's column has them: texts, or dates with a zone.
 
     Args:
         column: The caller's column.
         feature: What it holds.
         fresh: New values, as `decode` gives them.
     """
-    if not (isinstance(feature, Continuous) and feature.date):
+    if not isinstance(feature, Continuous):
+        return fresh
+    if feature.written is not None and to_floats(column) is None:
+        texts = [style(feature.written).write(number) for number in fresh.tolist()]
+        return pd.Series(texts, dtype="str")
+    if not feature.date:
         return fresh
     dtype = column.dtype
     if is_arrow_date(column) or pd.api.types.infer_dtype(column, skipna=True) == "date":
@@ -117,6 +124,14 @@ def _holds(dtype: Any, values: pd.Series) -> bool:
             cast, values = cast[~gaps], values[~gaps]
         # Equality alone misses whole numbers beyond 2**53, and the way back alone misses negative
         # numbers that wrap around in an unsigned type.
-        return bool((cast == values).all() and (cast.astype(values.dtype) == values).all())
+        return _equal(cast, values) and _equal(cast.astype(values.dtype), values)
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def _equal(cast: pd.Series, values: pd.Series) -> bool:
+    try:
+        return bool((cast == values).all())
+    except NotImplementedError:
+        # pandas 2 does not compare Arrow's times with its own; the way back tells.
+        return True

@@ -49,6 +49,15 @@ class Pricing:
         )
 
     @cached_property
+    def stated(self) -> bool:
+        """Whether the schema states what some change costs."""
+        changes = [feature.change for feature in self.continuous if feature.change is not None]
+        moves = [feature.moves for feature in self.categorical if feature.moves is not None]
+        return any(one.weight != 1.0 or one.cost_per_unit is not None for one in changes) or any(
+            one.weight != 1.0 or one.cost for one in moves
+        )
+
+    @cached_property
     def timed(self) -> bool:
         """Whether any change is said to take time."""
         changes = [feature.change for feature in self.continuous if feature.change is not None]

@@ -9,28 +9,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rocourse._lazy import above
 from rocourse._wording import listed
 from rocourse.errors import DataError
+from rocourse.schema._certificate import Certificate
 from rocourse.schema._cost import features_changed, proximity
-from rocourse.schema._dates import read_days
 from rocourse.schema._describe import describe_changes
 from rocourse.schema._encoding import decode_column
-from rocourse.schema._features import Categorical, Continuous, Feature, positioned
+from rocourse.schema._features import Categorical, Feature, positioned
 from rocourse.schema._filling import gaps_by_feature
-from rocourse.schema._gaps import gaps_of
+from rocourse.schema._frames import like
 from rocourse.schema._layout import Positions, Rows, Selection, check_layout
 from rocourse.schema._overlay import in_form_of, overlay
 from rocourse.schema._proof import Proof
-from rocourse.schema._row import jsonable
+from rocourse.schema._record_cells import json_cells, json_list
 from rocourse.schema._schema import Schema
 from rocourse.schema._validation import Mask
-from rocourse.schema._values import plain
 from rocourse.schema._wishes import Wishes
 
 Objects = npt.NDArray[np.object_]
-
-# Values that are what JSON has, whatever they are; a float may be NaN, which it has not.
-_JSON_TYPES = frozenset({str, int, bool})
 
 # What the options of a row share with its record.
 _COMMON = frozenset({"index", "predicted", "desired", "reason"})
@@ -66,6 +63,14 @@ class Recourse:
         wishes: What was wished for each row, None for nothing; None without wishes.
         proofs: Of each row without a recourse what is known about it, else None; None where it was
             not asked for.
+        certificate: What is proved of each attempt; None where it was not asked for.
+
+    Examples:
+        >>> advice = model.recourse(X_refused)
+        >>> len(advice.frame()) == len(X_refused)
+        True
+        >>> all("→" in line for line in advice.describe(0))
+        True
     """
 
     schema: Schema
@@ -82,6 +87,7 @@ class Recourse:
     others: tuple["Recourse", ...] = ()
     wishes: tuple[Wishes | None, ...] | None = None
     proofs: tuple[Proof | None, ...] | None = None
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.original.columns) != self.schema.names:
@@ -102,7 +108,7 @@ class Recourse:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         n = len(self.original)
-        optional = ("robustness", "reasons", "wishes", "proofs")
+        optional = ("robustness", "reasons", "wishes", "proofs", "certificate")
         told = [name for name in optional if getattr(self, name) is not None]
         for name in (
             *("original_rows", "attempts", "status", "predicted", "desired", "probability"),
@@ -128,6 +134,14 @@ class Recourse:
     def __len__(self) -> int:
         return len(self.original)
 
+    def __repr__(self) -> str:
+        counts = [f"{n} {status}" for status in STATUSES if (n := sum(self.status == status))]
+        return f"<Recourse by {self.method}: {len(self)} rows, {', '.join(counts) or 'none'}>"
+
+    plot = above("rocourse.reports.plots", "plot_recourse", "plots")
+    plot_changes = above("rocourse.reports.plots", "plot_changes", "plots")
+    _repr_html_ = above("rocourse.reports", "recourse_html", "plots")
+
     def __getitem__(self, selection: Selection) -> "Recourse":
         where = np.atleast_1d(np.arange(len(self))[selection])
         return Recourse(
@@ -145,6 +159,7 @@ class Recourse:
             others=tuple(other[where] for other in self.others),
             wishes=None if self.wishes is None else tuple(self.wishes[k] for k in where),
             proofs=None if self.proofs is None else tuple(self.proofs[k] for k in where),
+            certificate=None if self.certificate is None else self.certificate[where],
         )
 
     @property
@@ -212,6 +227,10 @@ class Recourse:
         """
         return self._overlaid(self.advised, stable=stable)
 
+    def frame_like(self, table: Any) -> Any:
+        """The advice as a table of the kind of `table`: of pandas', polars' or pyarrow's."""
+        return like(self.frame(), table)
+
     def attempted(self) -> pd.DataFrame:
         """Every attempt, also the unsuccessful ones, for other models to judge."""
         return self._overlaid(np.ones(len(self), dtype=bool), stable=False)
@@ -255,19 +274,19 @@ class Recourse:
         return ordered, list(zip([0, *ends], ends, strict=False))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """One JSON-able record per row; with `proof` and `loosen` where proofs were asked for."""
+        """One JSON-able record per row; with `proof`, `loosen`, `certificate` where asked for."""
         changes: list[list[dict[str, Any]]] = [[] for _ in range(len(self))]
         for feature, where, after in self._changes(self.advised):
             before = self.original[feature.name].iloc[where]
             for position, old, new in zip(
-                where.tolist(), _cells(feature, before), _cells(feature, after), strict=True
+                where.tolist(), json_cells(feature, before), json_cells(feature, after), strict=True
             ):
                 changes[position].append({"feature": feature.name, "from": old, "to": new})
         columns = {
-            "index": _jsonable_list(self.original.index),
+            "index": json_list(self.original.index),
             "status": self.status.tolist(),
-            "predicted": _jsonable_list(self.predicted),
-            "desired": _jsonable_list(self.desired),
+            "predicted": json_list(self.predicted),
+            "desired": json_list(self.desired),
             "probability": self.probability.tolist(),
             "proximity": self.proximity.tolist(),
             "features_changed": self.features_changed.tolist(),
@@ -289,6 +308,8 @@ class Recourse:
                 proof.loosen.to_record() if proof and proof.loosen else None
                 for proof in self.proofs
             ]
+        if self.certificate is not None:
+            columns["certificate"] = self.certificate.to_records()
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
@@ -333,22 +354,6 @@ class Recourse:
         )
 
 
-def _cells(feature: Feature, values: pd.Series) -> list[Any]:
-    """Cells of a feature as JSON has them: None for gaps, ISO texts for dates."""
-    if isinstance(feature, Continuous) and feature.date:
-        return [
-            None if day != day else jsonable(feature, day) for day in read_days(values)[0].tolist()
-        ]
-    known = feature.categories if isinstance(feature, Categorical) else ()
-    cells = _jsonable_list(values)
-    if isinstance(feature, Continuous) and feature.integer:
-        # Whole numbers are decimals where some are missing.
-        cells = [int(cell) if isinstance(cell, float) else cell for cell in cells]
-    if (gaps := gaps_of(values, known)).any():
-        return [None if gap else cell for gap, cell in zip(gaps, cells, strict=True)]
-    return cells
-
-
 def _options(options: tuple[Recourse, ...]) -> list[list[dict[str, Any]]]:
     """Of each row, the records of its options, without what they have in common."""
     kept = [
@@ -363,19 +368,3 @@ def _options(options: tuple[Recourse, ...]) -> list[list[dict[str, Any]]]:
         [record for record, there in zip(row, given, strict=True) if there]
         for row, given in zip(zip(*kept, strict=True), zip(*advised, strict=True), strict=True)
     ]
-
-
-def _jsonable_list(values: "pd.Series | pd.Index | npt.NDArray[Any]") -> list[Any]:
-    return [
-        value if type(value) in _JSON_TYPES else _jsonable(value)
-        for value in np.asarray(values, dtype=object).tolist()
-    ]
-
-
-def _jsonable(value: Any) -> Any:
-    value = plain(value)
-    if isinstance(value, tuple):
-        return [_jsonable(part) for part in value]
-    if value is None or value is pd.NaT or value is pd.NA or value != value:
-        return None
-    return value if isinstance(value, (str, int, float, bool)) else str(value)

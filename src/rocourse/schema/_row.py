@@ -147,7 +147,8 @@ class RowCodec:
             if number is None or number != number:
                 return None
             # A table has whole numbers as decimals where some are missing.
-            told = rule.feature.date or (rule.whole and type(value) is not int)
+            told = isinstance(value, str) or rule.feature.date
+            told = told or (rule.whole and type(value) is not int)
             return jsonable(rule.feature, number) if told else plain(value)
         return plain(value) if rule.code(value) is not None else None
 

@@ -10,6 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from rocourse.schema._gaps import is_gap
 from rocourse.schema._moves import may_follow
 from rocourse.schema._reach import multiples, settle_within
 from rocourse.schema._values import ValueIndex, plain
+from rocourse.schema._written import to_written
 
 NEGLIGIBLE_CHANGE = 0.005
 """Share of a feature's range below which a change is no change, since nobody would notice it."""
@@ -151,6 +153,12 @@ def _moments_per_day(feature: Continuous) -> float:
     return SECONDS_PER_DAY if feature.span >= 1.0 else MOMENTS_PER_DAY
 
 
+def _reader(feature: Continuous) -> Callable[[object], float | None]:
+    if feature.written is not None:
+        return partial(to_written, feature.written)
+    return to_days if feature.date else to_number
+
+
 class NumberRule:
     """The rule of a continuous feature.
 
@@ -162,7 +170,7 @@ class NumberRule:
     def __init__(self, feature: Continuous, operations: Operations) -> None:
         self.feature, self.name = feature, feature.name
         self.whole = feature.integer
-        self.read = to_days if feature.date else to_number
+        self.read = _reader(feature)
         """The number that a single value is, None if it is none."""
         self.fill = feature.fill if feature.missing == "impute" else None
         """What a gap is read as; None where gaps are refused."""

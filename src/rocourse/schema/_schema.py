@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from rocourse._files import write_file
+from rocourse._lazy import above
 from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema import _encoding, _inference, _json
@@ -42,8 +43,7 @@ class Schema:
     Attributes:
         features: Continuous and categorical features, in column order.
         target: The predicted column, if it is known.
-        max_features: The most features that a recourse may change, but for those that follow
-            others; None: any number.
+        max_features: The most features that a recourse may change, besides followers; None: any.
         together: What goes together: numbers that follow others, limits of weighted sums.
         ignored: Columns of the training rows that are no features.
         id: The column that tells rows apart, if one was named; no feature either.
@@ -55,6 +55,7 @@ class Schema:
     together: tuple[Together, ...] = ()
     ignored: tuple[str, ...] = ()
     id: str | None = None
+    _repr_html_ = above("rocourse.reports", "schema_html", "plots")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", check_features(self.features))

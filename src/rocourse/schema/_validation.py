@@ -22,6 +22,7 @@ from rocourse.schema._rules import (
     fractions,
 )
 from rocourse.schema._values import plain
+from rocourse.schema._written import read_written
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -117,7 +118,12 @@ def check_fit(
 
 
 def read_present(
-    column: pd.Series, name: str, *, date: bool, error: type[RocourseError] = DataError
+    column: pd.Series,
+    name: str,
+    *,
+    date: bool,
+    written: str | None = None,
+    error: type[RocourseError] = DataError,
 ) -> Floats:
     """The finite numbers of a column, NaN where it has gaps.
 
@@ -125,10 +131,11 @@ def read_present(
         column: Any column.
         name: Its name, for the error sentence.
         date: Whether it holds dates.
+        written: How it writes numbers, where they are text.
         error: Raised if the column does not hold numbers or dates (infinite ones are a `DataError`
             always).
     """
-    values = _numbers(column, name, error, date=date)
+    values = _numbers(column, name, error, date=date, written=written)
     if (infinite := np.isinf(values)).any():
         _refuse(Fault.INFINITE, infinite, values, column, name)
     return values
@@ -136,7 +143,7 @@ def read_present(
 
 def read_raw(column: pd.Series, feature: Continuous) -> Floats:
     """The numbers of a column that was encoded, with gaps read by the feature's fill."""
-    values = _numbers(column, feature.name, DataError, date=feature.date)
+    values = _numbers(column, feature.name, DataError, date=feature.date, written=feature.written)
     if (gaps := np.isnan(values)).any():
         # Encoded they were, so there is one.
         assert feature.fill is not None
@@ -158,7 +165,8 @@ def read_values(
     Returns:
         The numbers, and which of them lie outside the range of the training rows.
     """
-    values = _numbers(column, rule.name, error, date=rule.feature.date)
+    feature = rule.feature
+    values = _numbers(column, rule.name, error, date=feature.date, written=feature.written)
     outside: Mask = np.zeros(len(values), dtype=bool)
     if rule.sound(values).all():
         return values, outside
@@ -168,22 +176,25 @@ def read_values(
         if fault is Fault.OUTSIDE_RANGE:
             outside = broken
         elif broken.any():
-            _refuse(fault, broken, values, column, rule.name, rule.feature, error)
+            _refuse(fault, broken, values, column, rule.name, feature, error)
     return values, outside
 
 
-def _numbers(column: pd.Series, name: str, error: type[RocourseError], *, date: bool) -> Floats:
-    if date:
-        values, strangers = read_days(column)
+def _numbers(
+    column: pd.Series, name: str, error: type[RocourseError], *, date: bool, written: str | None
+) -> Floats:
+    found = None if date else to_floats(column)
+    if date or (found is None and written is not None):
+        what = "dates such as 2020-01-31" if written is None else f"numbers such as {written}"
+        values, strangers = read_days(column) if date else read_written(column, str(written))
         if strangers.any():
             value = plain(column.iloc[int(strangers.argmax())])
             raise error(
-                f"Column {name!r} must hold dates such as 2020-01-31, but {_rows_hold(strangers)} "
+                f"Column {name!r} must hold {what}, but {_rows_hold(strangers)} "
                 f"other values (first {show(value)} in row {_label(column, strangers)}); correct "
                 "them, or make the feature categorical."
             )
         return values
-    found = to_floats(column)
     if found is None:
         _refuse_non_numbers(column, name, error)
     return found

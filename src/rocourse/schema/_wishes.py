@@ -21,6 +21,12 @@ class Wishes:
             moved there.
         only: The features that may change at all; None: all that the schema lets change.
         prefer: Features that the applicant would rather change than others.
+
+    Examples:
+        >>> wishes = Wishes(lock=("Existing credits",), ranges={"Credit amount": (1_000, None)})
+        >>> asked = model.recourse(X_refused, wishes=wishes).frame()
+        >>> (asked["Existing credits"].to_numpy() == X_refused["Existing credits"]).all()
+        np.True_
     """
 
     lock: tuple[str, ...] = ()

@@ -7,6 +7,9 @@ the constraint layer's they are data: what is limited by how much is not compile
 All functions take rows as columns `[features, n]`, or one `[features]`.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -57,9 +60,12 @@ class ActionLimits(eqx.Module):
     @classmethod
     def of(cls, schema: Schema) -> "ActionLimits | None":
         """Reads the limits off a schema; None if it states none."""
+        return cls.read(schema) if schema.actions.limited else None
+
+    @classmethod
+    def read(cls, schema: Schema) -> "ActionLimits":
+        """The same, none of them binding where it states none."""
         actions = schema.actions
-        if not actions.limited:
-            return None
         spans = np.array([feature.span for feature in schema.continuous])
         lows = np.array([feature.low for feature in schema.continuous])
         changes = [feature.change for feature in schema.continuous]
@@ -97,6 +103,23 @@ class ActionLimits(eqx.Module):
         }
         ready = {name: array.astype(np.float32) for name, array in arrays.items()}
         return cls(**jax.device_put(ready))
+
+    def dearer(self, times: np.ndarray, sizes: Sequence[int]) -> "ActionLimits":
+        """The same, with changes of each feature so many times as dear, `[features]`.
+
+        Args:
+            times: Numbers first.
+            sizes: How many columns each categorical feature has.
+        """
+        cut = len(self.weights)
+        groups = np.repeat(times[cut:], np.asarray(sizes, dtype=int))
+        fresh = {
+            "weights": np.asarray(self.weights) * times[:cut],
+            "prices": np.asarray(self.prices) * groups[:, None],
+            "feature_weights": np.asarray(self.feature_weights) * times,
+        }
+        ready = {name: array.astype(np.float32) for name, array in fresh.items()}
+        return replace(self, **jax.device_put(ready))
 
     def reach(self, low: Array, high: Array, here: Array) -> tuple[Array, Array]:
         """The least and the greatest number that each may become, of such without these limits."""

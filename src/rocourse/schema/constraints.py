@@ -103,7 +103,12 @@ class ConstraintLayer(eqx.Module):
             "category_may_rise": np.asarray(self.category_may_rise) & chosen,
             "category_may_fall": np.asarray(self.category_may_fall) & chosen,
         }
-        return replace(self, **jax.device_put(rules))
+        actions = self.actions
+        if narrowing.preferred.any():
+            # A search that weighs costs goes for what is preferred by itself.
+            actions = actions or ActionLimits.read(narrowing.schema)
+            actions = actions.dearer(narrowing.weights, layout.group_sizes)
+        return replace(self, **jax.device_put(rules), actions=actions)
 
     def limits(self, x: Array) -> Limits:
         """What the encoded row `x` may become; staying as it is always remains allowed."""

@@ -16,15 +16,16 @@ CODES = 5
 
 
 @st.composite
-def ensembles(draw, outputs=(1, 3)):
+def ensembles(draw, outputs=(1, 3), symmetric=False):
     """Random trees: thresholds that come again, categories, missing values of every kind."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_features = draw(st.integers(2, 5))
     n_outputs = draw(st.sampled_from(outputs))
     shared = n_outputs > 1 and draw(st.booleans())
-    of_codes = rng.random(n_features) < 0.4
+    of_codes = rng.random(n_features) < (0.0 if symmetric else 0.4)
+    make = _symmetric_tree if symmetric else _grown
     trees = [
-        _grown(rng, of_codes, n_outputs if shared else 1, i % n_outputs)
+        make(rng, of_codes, n_outputs if shared else 1, i % n_outputs)
         for i in range(draw(st.integers(1, 6)))
     ]
     zero = draw(st.sampled_from([0.0, 1e-3]))
@@ -64,6 +65,22 @@ def _grown(rng, of_codes, width, output):
     grow(int(rng.integers(0, 6)))
     feature, threshold, left, right, missing_left, value = map(np.array, zip(*nodes, strict=True))
     return Tree(feature, threshold, left, right, missing_left, value, output, apart)
+
+
+def _symmetric_tree(rng, of_codes, width, output):
+    """All nodes of a level ask the same, also what was asked above."""
+    depth = int(rng.integers(0, 6))
+    inner = 2**depth - 1
+    level = np.log2(np.arange(1, inner + 1)).astype(int)
+    feature = np.full(2 * inner + 1, -1)
+    feature[:inner] = rng.integers(len(of_codes), size=depth + 1)[level]
+    threshold, missing_left = np.zeros(2 * inner + 1), np.zeros(2 * inner + 1, bool)
+    threshold[:inner] = rng.choice([-1.5, -0.1, 0.0, 0.25, 2.0], depth + 1)[level]
+    missing_left[:inner] = (rng.random(depth + 1) < 0.5)[level]
+    left = np.where(feature < 0, -1, 2 * np.arange(2 * inner + 1) + 1)
+    right = np.where(feature < 0, -1, left + 1)
+    value = rng.normal(size=(2 * inner + 1, width))
+    return Tree(feature, threshold, left, right, missing_left, value, output, {})
 
 
 def some_values(ensemble, rng, shape):
@@ -123,8 +140,18 @@ def test_rows_are_followed_down_to_their_leaves(ensemble, seed):
     np.testing.assert_allclose(TreeEvaluator(ensemble).margins(rows), expected, atol=1e-12)
 
 
+def test_symmetric_trees_are_told_from_others():
+    rng = np.random.default_rng(0)
+    about = {"base": [0.0], "link": "logistic", "strict": False, "single": False}
+    about |= {"missing": ["nan"] * 3, "names": None, "classes": [0, 1]}
+    same = [_symmetric_tree(rng, [False] * 3, 1, 0) for _ in range(4)]
+    assert TreeEvaluator(joined(same, **about))._symmetric is not None
+    other = next(t for t in (_grown(rng, [False] * 3, 1, 0) for _ in range(99)) if len(t.left) > 9)
+    assert TreeEvaluator(joined([*same, other], **about))._symmetric is None
+
+
 @quick
-@given(ensembles(), st.integers(0, 2**32 - 1), st.booleans())
+@given(st.one_of(ensembles(), ensembles(symmetric=True)), st.integers(0, 2**32 - 1), st.booleans())
 def test_edits_are_judged_as_edited_rows_are(ensemble, seed, same_for_all):
     rng = np.random.default_rng(seed)
     rows, evaluator = some_rows(ensemble, rng, 70), TreeEvaluator(ensemble)

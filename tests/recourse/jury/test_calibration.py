@@ -111,6 +111,15 @@ def test_estimated_chances_are_what_witnesses_say():
     np.testing.assert_allclose(told, [0.1, 0.25, 0.45], atol=0.04)
 
 
+def test_where_nothing_can_be_promised_advice_that_is_as_sure_and_cheaper_is_taken():
+    def trial(target, level):
+        # Above a level of 1, hardly any more are kept.
+        kept = 0.3 * min(level, 1.0) + 0.001 * level
+        return trial_of(np.full(100, 0.5), np.full(100, kept))
+
+    assert (calibrated(trial, kept=0.95).levels == 1.0).all()
+
+
 @pytest.mark.parametrize(("kept", "asked"), [(0.6, 0.8), (0.8, 0.9), (0.93, 0.95), (0.97, 0.97)])
 def test_of_made_up_shifts_more_is_asked(kept, asked):
     rng = np.random.default_rng(3)
@@ -120,6 +129,18 @@ def test_of_made_up_shifts_more_is_asked(kept, asked):
     np.testing.assert_array_equal(
         calibrate(trials, kept=kept).thresholds, calibrate(as_stated, kept=asked).thresholds
     )
+
+
+@pytest.mark.parametrize(
+    ("kept", "refits", "made_up", "least"),
+    [(0.99, True, True, 3.0), (0.95, True, True, 0.5), (0.99, False, True, 0.5)]
+    + [(0.99, True, False, 0.5)],
+)
+def test_few_refits_do_not_show_shares_near_to_one(kept, refits, made_up, least):
+    """All is kept at all levels; 2.33 deviations are what normal leads of .99 take."""
+    trial = trial_of(np.ones(100), np.ones(100))
+    trials = run_trials(lambda target, level: trial, 2, 1000, made_up=made_up)
+    assert (calibrate(trials, kept=kept, refits=refits).levels == least).all()
 
 
 def test_a_level_that_reaches_nobody_is_not_taken_for_one_that_reaches_few():

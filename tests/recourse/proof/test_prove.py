@@ -38,7 +38,7 @@ class Idle:
     def vary(self, state, context, rows, target, *, closed, starts):
         return rows
 
-    def promise(self, state, context, rows, target):
+    def promise(self, state, context, rows, target, *, chosen=False):
         return None
 
 

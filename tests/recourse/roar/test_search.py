@@ -4,7 +4,6 @@ from functools import partial
 from itertools import product
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from tests.recourse.toy_models import (
     reachable,
     small_predictor,
 )
+from tests.versions import enable_x64
 
 from rocourse.recourse import ROARProposer
 from rocourse.recourse.roar._lime import Surrogate, category_frequencies, draw_neighbourhood
@@ -98,7 +98,7 @@ def test_l2_adversary_is_the_worst_point_of_the_ball(seed):
 def test_slope_of_the_worst_case_is_the_finite_difference(norm):
     rng = np.random.default_rng(0)
     x, surrogate = random_point(rng, SMALL), random_surrogate(rng, 5)
-    with jax.enable_x64():
+    with enable_x64():
         exact = Surrogate(*(jnp.asarray(np.asarray(part, float)) for part in surrogate))
         value = partial(worst_log_odds, exact, delta_max=0.3, norm=norm)
         _, slope = value(jnp.asarray(x, float))

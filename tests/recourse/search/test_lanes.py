@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rocourse.recourse.search import Retreats, Size, propose_in_lanes, through_lanes
-from rocourse.recourse.search._lanes import FEW, MANY
+from rocourse.recourse.search._lanes import ALONE, FEW, MANY
 from rocourse.schema import Rows
 
 
@@ -27,7 +27,9 @@ def test_every_row_takes_its_own_number_of_steps(lanes, count):
     np.testing.assert_array_equal(visits[count:], 0)
 
 
-@pytest.mark.parametrize("n", [0, 1, FEW.rows, FEW.rows + 1, MANY.rows, 2 * MANY.rows + 3])
+@pytest.mark.parametrize(
+    "n", [0, 1, ALONE.rows + 1, FEW.rows, FEW.rows + 1, MANY.rows, 2 * MANY.rows + 3]
+)
 def test_rows_come_back_in_their_order(n):
     sizes = []
 
@@ -45,7 +47,8 @@ def test_rows_come_back_in_their_order(n):
     found = propose_in_lanes(run, rows, np.ones(n, np.float32))
     np.testing.assert_array_equal(found.continuous, 2.0 * rows.continuous + 1.0)
     np.testing.assert_array_equal(found.categories, rows.categories)
-    assert sizes == [FEW if n <= FEW.rows else MANY][: min(n, 1)]
+    fitting = ALONE if n <= ALONE.rows else FEW if n <= FEW.rows else MANY
+    assert sizes == [fitting][: min(n, 1)]
 
 
 def test_retreats_go_where_one_try_after_the_other_would():
@@ -54,14 +57,15 @@ def test_retreats_go_where_one_try_after_the_other_would():
     least = np.linspace(0.01, 1.0, 8, dtype=np.float32)
     asked = []
 
-    def held(value, place):
+    def worth(value, place):
         asked.append(place)
         np.testing.assert_array_equal(
             value, jnp.take_along_axis(retreats.places, place[None], axis=0)[0]
         )
-        return value >= least
+        return jnp.where(value >= least, -value, -jnp.inf)
 
-    found = retreats.settle(jnp.full(8, far), held)
+    found, said = retreats.settle(jnp.full(8, far), worth, jnp.full(8, -far))
+    np.testing.assert_array_equal(said, -found)
     expected = []
     for bound in least:
         now = far

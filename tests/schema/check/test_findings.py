@@ -44,6 +44,10 @@ def values(kind):
         "iso": days.strftime("%Y-%m-%d"),
         "times": days,
         "german date": days.strftime("%d.%m.%Y"),
+        "mixed dates": np.where(
+            np.arange(N) % 3, days.strftime("%Y-%m-%d"), days.strftime("%d/%m/%Y")
+        ),
+        "spelled": rng.choice(["yes", "Yes ", "no"], N),
         "month": days.strftime("%b-%Y"),
         "yyyymmdd": days.strftime("%Y%m%d").astype(int),
         "prose": [f"Customer called about matter {k} and was not pleased" for k in range(N)],
@@ -70,11 +74,13 @@ def values(kind):
         ("opened", "iso", "date", "warning", "--immutable opened"),
         ("opened", "times", "date", "warning", "--immutable opened"),
         ("opened", "german date", "date", "error", "--drop opened"),
+        ("opened", "mixed dates", "date", "error", "--drop opened"),
+        ("phone", "spelled", "spelling", "warning", ""),
         ("opened", "month", "date", "warning", "--drop opened"),
         ("opened", "yyyymmdd", "date", "warning", "--drop opened"),
         ("remark", "prose", "free text", "error", "--drop remark"),
         ("title", "titles", "many categories", "error", "--drop title"),
-        ("fee", "euros", "number as text", "error", "--drop fee"),
+        ("fee", "euros", "written numbers", "note", "--categorical fee"),
         ("fee", "plain text", "number as text", "error", "--drop fee"),
         ("fee", "bad", "bad cells", "error", "--drop fee"),
         ("bank", "always", "constant", "error", "--drop bank"),
@@ -122,6 +128,9 @@ def test_missing_values_of_all_columns_are_told_at_once():
     frame["paid"] = frame["paid"].astype(float)
     frame.loc[7, "paid"] = np.nan
     assert found(frame)["missing", "paid"].rows == (7,)
+    assert ("mostly empty", "income") not in found(frame)
+    frame.loc[: int(0.7 * N), "income"] = np.nan
+    assert found(frame)["mostly empty", "income"].option == "--drop income"
 
 
 def test_columns_and_rows_that_are_there_twice_are_found():

@@ -7,9 +7,11 @@ or a plain function. The optional frameworks are imported only when an object of
 from rocourse.models.adapters._adapt import adapt
 from rocourse.models.adapters._adapted import AdaptedModel
 from rocourse.models.adapters._answers import OUTPUTS, Outputs
+from rocourse.models.adapters._quick import tree_votes
 from rocourse.models.adapters._stored import (
     StoredModel,
     model_from_state,
+    model_name,
     model_to_state,
     require_same_model,
 )
@@ -24,6 +26,8 @@ __all__ = [
     "StoredModel",
     "adapt",
     "model_from_state",
+    "model_name",
     "model_to_state",
     "require_same_model",
+    "tree_votes",
 ]

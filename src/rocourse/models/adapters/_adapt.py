@@ -1,7 +1,8 @@
 """From a user's model to a function of encoded rows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -22,12 +23,13 @@ from rocourse.models.adapters._estimators import (
     probability_call,
     schema_columns,
 )
+from rocourse.models.adapters._onnx import OnnxModel, is_onnx
 from rocourse.models.adapters._refits import Refit, clone_and_fit
 from rocourse.models.adapters._torch import TorchCall
 from rocourse.models.adapters._views import INPUTS, Inputs, make_view, training_dtypes
 from rocourse.schema import Schema
 
-Kind = Literal["estimator", "booster", "torch", "function"]
+Kind = Literal["estimator", "booster", "onnx", "torch", "function"]
 
 
 def adapt(
@@ -41,14 +43,15 @@ def adapt(
     step: float = 0.05,
     refit: Refit | None = None,
     members: Iterable[Any] = (),
+    n_jobs: int = 1,
 ) -> BatchModel:
     """Makes any classifier a function of encoded rows.
 
     Args:
         model: A fitted scikit-learn estimator or pipeline (or anything with `predict_proba`, such
             as `XGBClassifier` and `LGBMClassifier`), a `Booster` of XGBoost or LightGBM, a PyTorch
-            module, or a function from a batch of rows to probabilities. A `BatchModel` is returned
-            as it is.
+            module, a model in ONNX (its file or bytes), or a function from a batch of rows to
+            probabilities. A `BatchModel` is returned as it is.
         schema: The features of the rows, and the classes.
         classes: The labels in the order of the model's columns. By default those that the model
             knows, else those of the schema's target, sorted. One number a row is taken for the
@@ -58,7 +61,8 @@ def adapt(
             `one_hot` makes them). By default a PyTorch module gets `"encoded"`, a function
             `"frame"`, and a fitted estimator or booster what it was fitted on: `"frame"` if it
             knows column names, else `"array"`, or `"encoded"` if it has as many columns as these
-            vectors and the schema has not.
+            vectors and the schema has not. A model in ONNX gets what its inputs are named or sized
+            for.
         outputs: `"logits"` (the default of PyTorch modules; one column goes through the sigmoid,
             several through the softmax) or `"probabilities"` (the default of all others).
         like: Training rows of the model; columns of a DataFrame get their dtypes. Without it they
@@ -71,6 +75,8 @@ def adapt(
             `fit` are cloned by default.
         members: Models of the same kind that the user has, such as past versions: they take the
             place of refits.
+        n_jobs: How many refits are fitted at a time, in threads; -1: as many as there are cores.
+            The refits are the same.
 
     Returns:
         A model whose columns are the classes in sorted order.
@@ -79,8 +85,13 @@ def adapt(
         ConfigError: An option has a wrong value, or the model cannot be called in this way.
         DataError: The model answers a probe call with numbers that are no probabilities.
         DependencyError: The model's framework is not installed.
+
+    Examples:
+        >>> scores = adapt(lambda rows: 1 / (1 + rows["Duration"] / 24), schema)
+        >>> rocourse.ROAR(schema, model=scores, random_state=0).fit(X, y).predict(X.head(2)).shape
+        (2,)
     """
-    _check_options(schema, inputs, outputs, like, step)
+    _check_options(schema, inputs, outputs, like, step, n_jobs)
     if _is_batch_model(model):
         if any(option is not None for option in (classes, inputs, outputs, like, refit)):
             raise ConfigError(
@@ -89,6 +100,38 @@ def adapt(
             )
         adapted: BatchModel = model
         return adapted
+    known = {} if like is None else training_dtypes(schema, like)
+    stated = None if classes is None else tuple(classes)
+    return adapt_as(
+        model,
+        schema,
+        classes=stated,
+        inputs=inputs,
+        outputs=outputs,
+        dtypes=known,
+        step=float(step),
+        refit=refit,
+        members=members,
+        n_jobs=n_jobs,
+    )
+
+
+def adapt_as(
+    model: Any,
+    schema: Schema,
+    *,
+    classes: tuple[Any, ...] | None,
+    inputs: Inputs | None,
+    outputs: Outputs | None,
+    dtypes: Mapping[str, Any],
+    step: float,
+    refit: Refit | None = None,
+    members: Iterable[Any] = (),
+    n_jobs: int = 1,
+) -> AdaptedModel:
+    """As `adapt`, of checked options; `dtypes` are those of columns, as of a `like`."""
+    if isinstance(model, str | PathLike | bytes | bytearray):
+        model = OnnxModel.of(model)
     name = _model_name(model)
     kind = _kind_of(model, name)
     if kind == "estimator":
@@ -101,38 +144,40 @@ def adapt(
         outputs or ("logits" if kind == "torch" else "probabilities"),
         _refusal_of_one(schema) if own is None and classes is None else None,
     )
-    fitted = kind in ("estimator", "booster")
+    fitted = kind in ("estimator", "booster", "onnx")
     names = fitted_names(model) if fitted else None
     inputs = inputs or _default_inputs(model, kind, schema, name, names)
-    columns, dtypes = schema.names, {}
+    columns, shown = schema.names, {}
     if inputs == "frame":
         columns = schema.names if names is None else schema_columns(names, schema, name)
-        dtypes = fitted_dtypes(model, schema, columns) if fitted else {}
-    if inputs != "encoded" and like is not None:
-        dtypes |= training_dtypes(schema, like)
+        shown = fitted_dtypes(model, schema, columns) if fitted else {}
+    if inputs != "encoded":
+        shown |= dtypes
     call, gradient = _callables(model, kind, inputs, reading)
     alike = partial(
-        adapt,
+        adapt_as,
         schema=schema,
         classes=classes,
         inputs=inputs,
         outputs=outputs,
-        like=like,
+        dtypes=dtypes,
         step=step,
     )
     result = AdaptedModel(
         model=model,
         classes=labels[reading.order],
-        step=float(step),
+        step=step,
         schema=schema,
-        _view=make_view(inputs, schema, columns=columns, dtypes=dtypes),
+        _view=make_view(inputs, schema, columns=columns, dtypes=shown),
         _reading=reading,
         _call=call,
         _gradient=gradient,
-        members=tuple(alike(member) for member in members),
+        members=tuple(one if _is_batch_model(one) else alike(one) for one in members),
         _refit=refit or clone_and_fit(model),
         _labels=(labels if own is None else own)[reading.order],
         _alike=alike,
+        inputs=inputs,
+        n_jobs=n_jobs,
     )
     result.probe()
     return result
@@ -150,13 +195,13 @@ def _callables(
             )
         call = TorchCall(model, reading)
         return call, call.gradient if inputs == "encoded" else None
-    if kind == "function":
+    if kind in ("function", "onnx"):
         return model, None
     return probability_call(model, reading.name), None
 
 
 def _check_options(
-    schema: object, inputs: object, outputs: object, like: object, step: object
+    schema: object, inputs: object, outputs: object, like: object, step: object, n_jobs: object
 ) -> None:
     if not isinstance(schema, Schema):
         raise ConfigError(
@@ -172,6 +217,11 @@ def _check_options(
         raise ConfigError(
             f"step must be a number above 0 and at most 0.5, but got {step!r}; choose a small "
             "share of the range, such as 0.05."
+        )
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs < -1 or n_jobs == 0:
+        raise ConfigError(
+            f"n_jobs must be a whole number above 0, or -1 for all cores, but got {n_jobs!r}; 1 "
+            "fits one refit after the other."
         )
     if like is None:
         return
@@ -211,13 +261,15 @@ def _kind_of(model: Any, name: str) -> Kind:
         return "torch"
     if is_booster(model):
         return "booster"
+    if is_onnx(model):
+        return "onnx"
     if hasattr(model, "predict_proba") or hasattr(model, "predict"):
         return "estimator"
     if callable(model):
         return "function"
     raise ConfigError(
-        f"{name} must be an estimator with predict_proba, a Booster, a PyTorch module or a "
-        "function of rows, but it is none of these; wrap it in a function that returns "
+        f"{name} must be an estimator with predict_proba, a Booster, a PyTorch module, a file of "
+        "ONNX or a function of rows, but it is none of these; wrap it in a function that returns "
         "probabilities."
     )
 
@@ -280,6 +332,11 @@ def _default_inputs(
     if kind == "torch":
         return "encoded"
     width = None if kind == "function" else fitted_width(model)
+    if kind == "onnx" and names is None and width is None:
+        raise ConfigError(
+            f"{name} must say how many columns its input has, or be told what to be called with, "
+            "but its file says neither; state inputs='array' or 'encoded'."
+        )
     if names is not None or width is None:
         return "frame"
     if width == len(schema.features):

@@ -15,7 +15,7 @@ from rocourse.models.adapters._answers import Reading
 from rocourse.models.adapters._differences import coordinate_slopes
 from rocourse.models.adapters._quick import Quick, ReadRows, make_quick
 from rocourse.models.adapters._refits import Refit, refitted
-from rocourse.models.adapters._views import RawView, View
+from rocourse.models.adapters._views import Inputs, RawView, View
 from rocourse.schema import Layout, Schema
 
 Gradient = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -40,6 +40,8 @@ class AdaptedModel:
         step: How far `slopes` moves a continuous column where there is no gradient.
         schema: What the encoded rows are encoded by.
         members: Refits of it that the user has.
+        n_jobs: How many refits are fitted at a time; -1: as many as there are cores.
+        inputs: What it is called with, as of `adapt`.
     """
 
     model: Any
@@ -47,6 +49,7 @@ class AdaptedModel:
     step: float
     schema: Schema
     members: tuple[BatchModel, ...]
+    inputs: Inputs
     _view: View
     _reading: Reading
     _call: Callable[[Any], Any]
@@ -54,8 +57,23 @@ class AdaptedModel:
     _refit: Refit | None
     _labels: np.ndarray
     """What the model itself calls each class, in the order of `classes`."""
-    _alike: Callable[[Any], BatchModel]
-    """Adapts a model of the same kind in the same way."""
+    _alike: Callable[[Any], "AdaptedModel"]
+    n_jobs: int = 1
+
+    def alike(self, model: Any) -> "AdaptedModel":
+        """A model of the same kind, adapted in the same way."""
+        return self._alike(model)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How it was adapted: options of `adapt_as` that make the same of a copy of the model."""
+        return {
+            "classes": tuple(self._reading.labels.tolist()),
+            "inputs": self.inputs,
+            "outputs": self._reading.outputs,
+            "dtypes": dict(self._view.dtypes) if isinstance(self._view, RawView) else {},
+            "step": self.step,
+        }
 
     @property
     def can_be_refitted(self) -> bool:
@@ -102,6 +120,10 @@ class AdaptedModel:
             return self.probabilities(x)
         told: np.ndarray = self.quick(x, read)[:, self.order]
         return told
+
+    def turns(self) -> tuple[np.ndarray, ...]:
+        """As of `QuickModel`."""
+        return () if self.quick is None else self.quick.turns
 
     def refitted(self, x: np.ndarray, labels: np.ndarray, seed: int) -> BatchModel:
         """The model fitted again, adapted as this one is.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocourse.errors import ConfigError
 from rocourse.models._frameworks import import_framework, is_from
+from rocourse.models.adapters._onnx import OnnxModel
 from rocourse.schema import Categorical, Schema
 
 
@@ -75,6 +76,8 @@ def fitted_width(model: Any) -> int | None:
         return int(model.num_features())
     if is_from(model, "lightgbm", "Booster"):
         return int(model.num_feature())
+    if isinstance(model, OnnxModel):
+        return model.width
     width = getattr(model, "n_features_in_", None)
     return None if width is None else int(width)
 
@@ -87,6 +90,8 @@ def fitted_names(model: Any) -> tuple[str, ...] | None:
         names = model.feature_name()
         if names == [f"Column_{k}" for k in range(len(names))]:
             return None
+    elif isinstance(model, OnnxModel):
+        names = model.names
     else:
         names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(str(name) for name in names)

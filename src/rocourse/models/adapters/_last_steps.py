@@ -22,6 +22,9 @@ class LastStep(Protocol):
     def __call__(self, seen: np.ndarray) -> np.ndarray:
         """Probabilities of float64 `[n, columns]`, in the order of the model's classes."""
 
+    def turns(self, column: int) -> np.ndarray:
+        """The numbers of a column between which the answer is always the same; none: nowhere."""
+
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
         """JSON-able values and arrays."""
 
@@ -48,6 +51,22 @@ class TreesStep:
     def __call__(self, seen: np.ndarray) -> np.ndarray:
         """As of `LastStep`."""
         return self.evaluator.probabilities(seen)
+
+    def votes(self, seen: np.ndarray) -> np.ndarray | None:
+        """The column of probabilities that each tree is for, `[n, trees]`; None: trees add up."""
+        ensemble = self.ensemble
+        if ensemble.link != "mean" or (ensemble.code_set >= 0).any():
+            return None
+        shares = ensemble.value[ensemble.leaves(seen)]
+        if shares.shape[-1] == 1:
+            return np.asarray(shares[..., 0] > 0.5 / len(ensemble.root)).astype(int)
+        return np.asarray(shares.argmax(axis=-1))
+
+    def turns(self, column: int) -> np.ndarray:
+        """As of `LastStep`: the thresholds."""
+        ensemble = self.ensemble
+        at = (ensemble.feature == column) & (ensemble.code_set < 0)
+        return np.unique(ensemble.threshold[at])
 
     def without_zeros(self) -> "TreesStep":
         """The same trees, to which zeros are missing values."""
@@ -82,6 +101,10 @@ class LineStep:
         """As of `LastStep`."""
         second = 1.0 / (1.0 + np.exp(-np.clip(seen @ self.weights + self.bias, -500.0, 500.0)))
         return np.stack([1.0 - second, second], axis=1)
+
+    def turns(self, column: int) -> np.ndarray:
+        """As of `LastStep`: a line goes everywhere."""
+        return np.empty(0)
 
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
         """As of `LastStep`."""

@@ -8,6 +8,7 @@ once; trees are evaluated as arrays, logistic regressions by a product.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ _CHECKED = 64
 _TOLERANCE = 1e-5
 # Values of a number that tell whether a column is a line of it.
 _PROBES = 7
+# Of whole numbers with more values, a model is a line of each.
+_MOST_VALUES = 4096
 
 
 class ReadRows(NamedTuple):
@@ -57,6 +60,9 @@ class Quick:
         slopes: By how much each number raises each column, `[n_continuous, columns]`.
         tables: What each category adds to each column, `[categories, columns]` a feature.
         answer: The last step.
+        whole: What a whole number's columns are for each of its values, `[values, columns of its
+            own]` a number; None of others. Trees turn halfway between values of training rows,
+            where another row may lie: a line of it would be told apart by its last digit.
     """
 
     layout: Layout
@@ -65,6 +71,7 @@ class Quick:
     slopes: np.ndarray
     tables: tuple[np.ndarray, ...]
     answer: LastStep
+    whole: tuple[np.ndarray | None, ...] = ()
 
     def read(self, x: np.ndarray) -> ReadRows:
         """Encoded rows `[n, width]` as all models of the schema are shown them."""
@@ -80,11 +87,36 @@ class Quick:
             x: The rows.
             read: What `read` gave for them, where it is known.
         """
+        return self.answer(self.seen(x, read))
+
+    def seen(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
+        """What the last step sees of encoded rows: float64 `[n, columns]`."""
         raw, codes = self.read(x) if read is None else read
-        seen = self.base + raw @ self.slopes
+        seen: np.ndarray = self.base + raw @ self.slopes
         for code, table in zip(codes, self.tables, strict=True):
             seen += table[code]
-        return self.answer(seen)
+        for k, values in enumerate(self.whole):
+            if values is not None:
+                place = (raw[:, k] - self.rules[k].feature.low).astype(np.intp)
+                seen[:, self.slopes[k] != 0.0] = values[place]
+        return seen
+
+    @cached_property
+    def turns(self) -> tuple[np.ndarray, ...]:
+        """Of each number the encoded values at which trees turn, ascending; none of other models.
+
+        Of columns that a number is alone in: where others move too, so do the places.
+        """
+        told = []
+        alone = (self.slopes != 0.0).sum(axis=0) == 1
+        for rule, slopes in zip(self.rules, self.slopes, strict=True):
+            places = [
+                (self.answer.turns(int(column)) - self.base[column]) / slopes[column]
+                for column in np.flatnonzero(alone & (slopes != 0.0))
+            ]
+            raw = np.concatenate([np.empty(0), *places])
+            told.append(np.unique((raw - rule.feature.low) / rule.feature.span))
+        return tuple(told)
 
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
         """JSON-able values and arrays."""
@@ -92,6 +124,7 @@ class Quick:
         tables = {f"tables.{k}": table for k, table in enumerate(self.tables)}
         last = {f"last.{name}": array for name, array in arrays.items()}
         own = {"base": self.base, "slopes": self.slopes}
+        own |= {f"whole.{k}": each for k, each in enumerate(self.whole) if each is not None}
         return {"last_step": self.answer.kind, **rest}, {**own, **tables, **last}
 
     @classmethod
@@ -110,7 +143,22 @@ class Quick:
             arrays["slopes"],
             tuple(arrays[f"tables.{k}"] for k in range(layout.n_categorical)),
             LAST_STEPS[header["last_step"]].from_state(header, last),
+            tuple(arrays.get(f"whole.{k}") for k in range(layout.n_continuous)),
         )
+
+
+def tree_votes(model: Any, x: np.ndarray) -> np.ndarray | None:
+    """The class index that each tree of a forest votes for, `[n, trees]`; None of other models.
+
+    Args:
+        model: A model of the user's, as adapted or as stored.
+        x: Encoded rows, float32 `[n, width]`.
+    """
+    quick: Quick | None = getattr(model, "quick", None)
+    if quick is None or not isinstance(quick.answer, TreesStep):
+        return None
+    columns = quick.answer.votes(quick.seen(x))
+    return None if columns is None else np.argsort(model.order)[columns]
 
 
 def make_quick(
@@ -149,12 +197,21 @@ def make_quick(
                 return None
             slopes[k] = line
         tables = [_table(seen, middle, group) - start for group in layout.group_slices]
+        # Columns of a single number, to which no category adds.
+        alone = (slopes != 0.0).sum(axis=0) == 1
+        alone &= ~np.any([(table != 0.0).any(axis=0) for table in tables], axis=0)
+        whole = tuple(
+            _whole(seen, rule, middle, k, slopes[k] != 0.0)
+            if alone[slopes[k] != 0.0].all()
+            else None
+            for k, rule in enumerate(rules)
+        )
     except (RocourseError, ValueError, TypeError, KeyError):
         # Whatever cannot be looked at in this way is asked as it is.
         return None
     here = np.array([_raw(rule, middle[:, k])[0] for k, rule in enumerate(rules)])
     base = start - here @ slopes
-    quick = Quick(layout, rules, base, slopes, tuple(tables), answer)
+    quick = Quick(layout, rules, base, slopes, tuple(tables), answer, whole)
     if isinstance(answer, TreesStep) and not _agrees(quick, told, layout):
         # XGBoost takes for missing what a sparse matrix leaves out.
         quick = replace(quick, answer=answer.without_zeros())
@@ -215,6 +272,24 @@ def _line(
     straight = told[0] + (raw - raw[0])[:, None] * slope
     scale = np.abs(told).max(axis=0) + 1e-12
     return slope if (np.abs(straight - told) <= 1e-9 * scale).all() else None
+
+
+def _whole(
+    seen: Callable[[np.ndarray], np.ndarray],
+    rule: NumberRule,
+    middle: np.ndarray,
+    k: int,
+    own: np.ndarray,
+) -> np.ndarray | None:
+    """What a whole number's own columns are for each of its values; None if it has too many."""
+    feature = rule.feature
+    n = int(feature.span) + 1
+    if not feature.integer or n > _MOST_VALUES:
+        return None
+    x = np.repeat(middle, n, axis=0)
+    x[:, k] = np.linspace(0.0, 1.0, n, dtype=np.float32)
+    listed = np.array_equal(_raw(rule, x[:, k]), feature.low + np.arange(n))
+    return seen(x)[:, own] if listed else None
 
 
 def _table(

@@ -1,12 +1,13 @@
 """PyTorch modules: called in evaluation mode, differentiated by autograd."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from rocourse.errors import ConfigError, DataError
+from rocourse.errors import ArtifactError, ConfigError, DataError
 from rocourse.models._frameworks import import_framework
 from rocourse.models.adapters._answers import Reading
 
@@ -113,3 +114,28 @@ class TorchCall:
         finally:
             for part, training in modes:
                 part.training = training
+
+
+def weights_of(module: Any) -> dict[str, np.ndarray]:
+    """The parameters and buffers of a module by name."""
+    return {
+        name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()
+    }
+
+
+def with_weights(module: Any, weights: Mapping[str, np.ndarray]) -> Any:
+    """A copy of a module that has other weights.
+
+    Raises:
+        ArtifactError: They are of another module.
+    """
+    torch = import_framework("torch")
+    twin = deepcopy(module)
+    try:
+        twin.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+    except (RuntimeError, AttributeError) as error:
+        raise ArtifactError(
+            "its refits must have the layers of the model itself, but "
+            f"{' '.join(str(error).split())[:200]}; refit the module that you give."
+        ) from error
+    return twin

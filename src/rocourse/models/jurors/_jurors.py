@@ -1,5 +1,9 @@
 """The families of jurors, trained on shifted rows and asked together."""
 
+import itertools
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -7,15 +11,17 @@ import numpy as np
 from jax import Array
 from threadpoolctl import threadpool_limits
 
+from rocourse.models._compilation import available_cores
 from rocourse.models._cut_off import move_model, move_networks
 from rocourse.models._interface import BatchModel, Refittable
-from rocourse.models._logistic import fit_logistic
-from rocourse.models._shift import Shift, join_rows, shift_rows, some_rows
+from rocourse.models._shift import Shift, fit_logistic, join_rows, shift_rows, some_rows
 from rocourse.models.jurors._networks import Networks, Numbers, network_scores, train_networks
 from rocourse.models.jurors._trees import Trees, train_trees, tree_scores
 from rocourse.models.training import Trainer, TrainingRows
 from rocourse.networks import Predictor
 from rocourse.schema import CutOff, one_hot
+
+log = logging.getLogger("rocourse.models")
 
 # More rows than this make a juror dearer, and hardly another one.
 _MOST_ROWS = 5000
@@ -126,15 +132,26 @@ def refit_shifted(
         grown: As of `train_jurors`.
     """
     rng = np.random.default_rng(seed)
-    layout, fitted = data.schema.layout, []
-    # As of jurors: there are few rows to share.
-    with threadpool_limits(limits=1):
-        for _ in range(count):
-            shifted = _one_shifted(data, shift, grown, rng)
-            x = one_hot(shifted.rows, layout)
-            refit = model.refitted(x, shifted.labels, int(rng.integers(2**31)))
-            fitted.append(move_model(refit, data.cut_off))
-    return tuple(fitted)
+    layout = data.schema.layout
+    # All is drawn before anything is fitted: refits do not depend on how many go together.
+    drawn = [
+        (_one_shifted(data, shift, grown, rng), int(rng.integers(2**31))) for _ in range(count)
+    ]
+    done = itertools.count(1)
+
+    def fit(shifted: TrainingRows, start: int) -> BatchModel:
+        refit = model.refitted(one_hot(shifted.rows, layout), shifted.labels, start)
+        log.info("Refit %d of %d", next(done), count)
+        return move_model(refit, data.cut_off)
+
+    together = available_cores() if model.n_jobs < 0 else model.n_jobs
+    # As of jurors: there are few rows to share. Each thread of a pool has a limit of its own.
+    limit = partial(threadpool_limits, limits=1)
+    with limit():
+        if together == 1:
+            return tuple(fit(*each) for each in drawn)
+        with ThreadPoolExecutor(together, initializer=limit) as pool:
+            return tuple(pool.map(lambda each: fit(*each), drawn))
 
 
 def family_leads(jurors: Jurors, x: Array, target: Array) -> tuple[Array, ...]:

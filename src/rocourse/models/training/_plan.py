@@ -78,6 +78,8 @@ class Trained(NamedTuple):
     """Where one was trained beside them."""
     sharpness: float = 1.0
     """What their logits were multiplied by after training, for the sake of probabilities."""
+    held_out: tuple[np.ndarray, ...] = ()
+    """Of each network the rows that it did not learn from, as indices, where that is known."""
 
 
 class Trainer(Options):

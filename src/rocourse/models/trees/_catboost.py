@@ -168,7 +168,7 @@ def _leaves_by_category(
 
 
 def _tree(splits: Sequence[_Split], values: np.ndarray) -> Tree:
-    """A symmetric tree as nodes; those that the nodes above have decided already are left out."""
+    """A symmetric tree as nodes, those included that the nodes above have decided already."""
     feature: list[int] = []
     threshold: list[float] = []
     left: list[int] = []
@@ -177,14 +177,7 @@ def _tree(splits: Sequence[_Split], values: np.ndarray) -> Tree:
     leaf: list[int] = []
     apart: dict[int, tuple[list[int], bool]] = {}
 
-    def grow(depth: int, index: int, bounds: dict[int, tuple[float, float]]) -> int:
-        while depth < len(splits):
-            split = splits[depth]
-            low, high = bounds.get(split.column, (-np.inf, np.inf))
-            if split.of_category or low < split.border < high:
-                break
-            index |= (split.border <= low) << depth
-            depth += 1
+    def grow(depth: int, index: int) -> int:
         place = len(feature)
         inner = depth < len(splits)
         feature.append(splits[depth].column if inner else -1)
@@ -195,18 +188,13 @@ def _tree(splits: Sequence[_Split], values: np.ndarray) -> Tree:
         leaf.append(index)
         if inner:
             split = splits[depth]
-            below = above = bounds
             if split.of_category:
                 apart[place] = ([] if split.code is None else [split.code], True)
-            else:
-                low, high = bounds.get(split.column, (-np.inf, np.inf))
-                below = {**bounds, split.column: (low, split.border)}
-                above = {**bounds, split.column: (split.border, high)}
-            left[place] = grow(depth + 1, index, below)
-            right[place] = grow(depth + 1, index | 1 << depth, above)
+            left[place] = grow(depth + 1, index)
+            right[place] = grow(depth + 1, index | 1 << depth)
         return place
 
-    grow(0, 0, {})
+    grow(0, 0)
     is_leaf = np.array(feature) < 0
     return Tree(
         feature=np.array(feature),

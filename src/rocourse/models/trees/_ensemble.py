@@ -153,6 +153,21 @@ class TreeEnsemble:
                 ) from error
         return result
 
+    def leaves(self, rows: np.ndarray) -> np.ndarray:
+        """The leaf of each tree that rows `[n, features]` come to, `[n, trees]`.
+
+        Of trees that look at numbers alone; without compiled code, for few rows.
+        """
+        values = rows.astype(np.float32) if self.single else rows
+        nodes = np.tile(self.root, (len(rows), 1))
+        places = np.arange(len(rows))[:, None]
+        while (inner := self.feature[nodes] >= 0).any():
+            value = values[places, self.feature[nodes]]
+            below = value < self.threshold[nodes] if self.strict else value <= self.threshold[nodes]
+            left = np.where(np.isnan(value), self.missing_left[nodes], below)
+            nodes = np.where(inner, np.where(left, self.left[nodes], self.right[nodes]), nodes)
+        return nodes
+
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
         """What sums of leaves `[..., outputs]` say: float64 `[..., classes]`."""
         if self.link == "softmax":

@@ -9,6 +9,7 @@ import numpy as np
 from rocourse.errors import DataError
 from rocourse.models.trees import _kernels as kernels
 from rocourse.models.trees._ensemble import TreeEnsemble
+from rocourse.models.trees._symmetric import add_symmetric_edits, symmetric
 
 _KINDS = {
     "nan": kernels.NAN_MISSING,
@@ -29,7 +30,8 @@ class TreeEdits:
         missing: Which edits make the feature missing: such values have no place in an order.
         slot: The place of each edit among all, those of a feature in ascending order.
         slot_codes: The code of each place's edit.
-        node_slots: As of `add_edits`, `[nodes, 3]`.
+        node_slots: As of `add_edits`, `[nodes, 3]`; of symmetric trees those of their levels.
+        start: The first slot of each feature, `[features + 1]`.
     """
 
     feature: np.ndarray
@@ -37,6 +39,7 @@ class TreeEdits:
     slot: np.ndarray
     slot_codes: np.ndarray
     node_slots: np.ndarray
+    start: np.ndarray
 
 
 @final
@@ -73,6 +76,12 @@ class TreeEvaluator:
         # Where the codes of each feature begin, when those of all are put side by side.
         widths = np.where(ensemble.categorical, self._coding.n_codes, last) + 1
         self._offset = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        by_node = np.empty(len(order), np.uint32)
+        by_node[order] = cut
+        self._symmetric = symmetric(ensemble, by_node)
+        self._leaves = (
+            () if self._symmetric is None else ensemble.value[self._symmetric.order].T.copy()
+        )
         # The roots and leaves of each output.
         self._outputs = []
         for k in range(len(ensemble.base)):
@@ -119,9 +128,10 @@ class TreeEvaluator:
         own = np.searchsorted(self._offset, places, side="right") - 1
         slot_codes = np.zeros(len(places) + self.ensemble.n_features, np.uint32)
         slot_codes[np.arange(len(places)) + own] = places - self._offset[own]
-        return TreeEdits(
-            feature, missing, before[at] + feature, slot_codes, self._node_slots(before)
-        )
+        start = before[self._offset] + np.arange(len(self._offset))
+        start[-1] = len(slot_codes)
+        slots = self._node_slots(before)
+        return TreeEdits(feature, missing, before[at] + feature, slot_codes, slots, start)
 
     def edit_margins(self, rows: np.ndarray, edits: TreeEdits) -> np.ndarray:
         """The sums of leaves of each row with each edit: float64 `[n, edits, outputs]`.
@@ -144,7 +154,7 @@ class TreeEvaluator:
         for k, output in enumerate(self._outputs):
             for start in range(0, n, size):
                 part = slice(start, min(start + size, n))
-                sums, changes = self._changes(output, codes[part], edits, steps)
+                sums, changes = self._changes(k, output, codes[part], edits, steps)
                 if edits.slot.ndim == 1:
                     told = changes[:, edits.slot]
                 else:
@@ -156,6 +166,7 @@ class TreeEvaluator:
 
     def _changes(
         self,
+        k: int,
         output: tuple[np.ndarray, np.ndarray],
         codes: np.ndarray,
         edits: TreeEdits,
@@ -164,6 +175,11 @@ class TreeEvaluator:
         """An output's sums of rows, `[n]`, and what edits change about them, `[n, slots]`."""
         roots, value = output
         sums, steps = np.zeros(len(codes)), steps[: len(codes)]
+        if self._symmetric is not None:
+            leaves = self._leaves[k]
+            slots, start = edits.node_slots, edits.start
+            add_symmetric_edits(self._symmetric, leaves, slots, start, codes, sums, steps)
+            return sums, steps
         steps.fill(0.0)
         kernels.add_edits(
             self._nodes,
@@ -193,6 +209,9 @@ class TreeEvaluator:
 
     def _node_slots(self, before: np.ndarray) -> np.ndarray:
         """As of `add_edits`, from the number of asked codes before each."""
+        if (trees := self._symmetric) is not None:
+            ends: np.ndarray = before[self._offset[trees.feature] + trees.cut + 1] + trees.feature
+            return ends
         inner, feature = self._inner, self._inner_feature
         start = self._offset[feature]
         slots = np.zeros((len(self._nodes), 3), np.uint32)

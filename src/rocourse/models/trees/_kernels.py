@@ -38,12 +38,13 @@ _ONE = np.uint32(1)
 _ROWS = 64
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function compiled by Numba when it is first called."""
     # Not kept on disk: the compiled code's index there is a pickle.
-    compiled: Callable[..., Any] = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(
+    made: Callable[..., Any] = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(
         function
     )
-    return compiled
+    return made
 
 
 class Coding(NamedTuple):
@@ -63,7 +64,7 @@ class Coding(NamedTuple):
     """As of `TreeEnsemble`."""
 
 
-@_compiled
+@compiled
 def _code(value: float, feature: int, coding: Coding) -> Any:
     """A value's code, or `MISSING`."""
     kind = coding.kind[feature]
@@ -91,7 +92,7 @@ def _code(value: float, feature: int, coding: Coding) -> Any:
     return np.uint32(start - low)
 
 
-@_compiled
+@compiled
 def edit_codes(feature: np.ndarray, value: np.ndarray, coding: Coding) -> np.ndarray:
     """The codes of single values, each of its own feature: uint32 `[edits]`."""
     codes = np.empty(len(value), np.uint32)
@@ -100,7 +101,7 @@ def edit_codes(feature: np.ndarray, value: np.ndarray, coding: Coding) -> np.nda
     return codes
 
 
-@_compiled
+@compiled
 def row_codes(values: np.ndarray, coding: Coding) -> np.ndarray:
     """The codes of rows `[n, features]`: uint32 `[n, 2 * features]`.
 
@@ -118,7 +119,7 @@ def row_codes(values: np.ndarray, coding: Coding) -> np.ndarray:
     return codes
 
 
-@_compiled
+@compiled
 def put_missing(codes: np.ndarray, row: int, feature: int, coding: Coding) -> None:
     """Makes a feature of a row missing."""
     of_category = coding.kind[feature] == CATEGORY
@@ -126,7 +127,7 @@ def put_missing(codes: np.ndarray, row: int, feature: int, coding: Coding) -> No
     codes[row, 2 * feature + 1] = coding.n_codes + 2 if of_category else MISSING
 
 
-@_compiled
+@compiled
 def add_reach(
     nodes: np.ndarray, parent: np.ndarray, last: np.ndarray, turns: np.ndarray, reach: np.ndarray
 ) -> None:
@@ -165,7 +166,7 @@ def add_reach(
             reach[k, 1] = min(reach[above, 1], nodes[above, 1])
 
 
-@_compiled
+@compiled
 def _turns_right(nodes: np.ndarray, turns: np.ndarray | None, k: int, code: int) -> Any:
     if turns is not None:
         if nodes[k, 3]:
@@ -173,7 +174,7 @@ def _turns_right(nodes: np.ndarray, turns: np.ndarray | None, k: int, code: int)
     return code > nodes[k, 1]
 
 
-@_compiled
+@compiled
 def add_leaves(
     nodes: np.ndarray,
     turns: np.ndarray | None,
@@ -193,7 +194,7 @@ def add_leaves(
                 sums[r] += value[k]
 
 
-@_compiled
+@compiled
 def add_edits(
     nodes: np.ndarray,
     slots: np.ndarray,
@@ -252,7 +253,7 @@ def add_edits(
                     _leave_number(nodes, slots, turns, value, codes, r, k, here, steps, waiting)
 
 
-@_compiled
+@compiled
 def _leave_number(
     nodes: np.ndarray,
     slots: np.ndarray,
@@ -302,7 +303,7 @@ def _leave_number(
         k, low, high = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2]
 
 
-@_compiled
+@compiled
 def _leave_category(
     nodes: np.ndarray,
     slots: np.ndarray,

@@ -55,7 +55,7 @@ class RowEngine:
         """
         x = np.zeros(self._layout.width, np.float32)
         x[: len(row.values)] = row.values
-        x[self._starts + row.categories] = 1.0
+        x[self._starts + np.asarray(row.categories, int)] = 1.0
         *hidden, (weight, bias) = self._layers
         for w, b in hidden:
             x = w @ x + b

@@ -50,6 +50,10 @@ class GeneratorProposer(Proposer, kind="generator"):
 
     With a `JointTrainer` it is trained beside the model (CounterNet, RoCourseNet), else after it
     (CF Model).
+
+    Examples:
+        >>> rocourse.CounterNet(schema).proposer == GeneratorProposer()
+        True
     """
 
     needs_network: ClassVar[bool] = True

@@ -7,13 +7,16 @@ import numpy as np
 from scipy.stats import norm
 
 # Standard deviations that may be asked for.
-LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+LEVELS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 # A share of promises can be said of no fewer rows.
 _LEAST_PROMISES = 10
 # Of promises to as many people but for this share, the cheaper ones are taken.
 _COVERAGE_TO_GIVE = 0.05
 # Where shifts are made up, the share that is asked of them for lower ones too.
 _MADE_UP_SHARE = 0.95
+# Where nothing can be promised, of advice that witnesses keep as often but for this share, the
+# cheaper is given.
+_SURENESS_TO_GIVE = 0.02
 
 
 class Trial(NamedTuple):
@@ -110,7 +113,7 @@ def run_trials(
     )
 
 
-def calibrate(trials: Trials, *, kept: float) -> Calibration:
+def calibrate(trials: Trials, *, kept: float, refits: bool = False) -> Calibration:
     """The levels and thresholds at which the promised share of promises is kept.
 
     Of each class, the level is the one at which models of all families would keep the share for
@@ -121,13 +124,18 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
     Args:
         trials: What came of searches at all levels.
         kept: The share of promises to be kept.
+        refits: Whether the model is given, and refits of it were asked. Those among the witnesses
+            are few, and cannot show what a share near to one takes: where shifts are made up, its
+            level is at least what normal leads need.
     """
     # Imported by what fits alone: a stored model is loaded and asked without it.
     from sklearn.isotonic import IsotonicRegression
 
     n_classes, witnesses = len(trials.rows), int(trials.witnesses[0])
+    least = 0.0
+    kept = asked_share(kept, trials)
     if trials.made_up[0]:
-        kept = _with_reserve(kept)
+        least = float(norm.ppf(kept)) if refits and kept > _MADE_UP_SHARE else least
     levels, thresholds = np.full(n_classes, 1.0), np.full(n_classes, _NEVER)
     coverage, expected = np.zeros(n_classes), np.zeros(n_classes)
     grid = np.linspace(0.0, 1.0, _POINTS)
@@ -136,7 +144,8 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
         seen = trials.of(c)
         if not seen:
             continue
-        levels[c] = _level(seen, kept, witnesses)
+        sure = {level: trial for level, trial in seen.items() if level >= min(least, LEVELS[-1])}
+        levels[c] = _level(sure, kept, witnesses)
         chosen = seen[levels[c]]
         thresholds[c] = promised_threshold(chosen, kept, witnesses)
         promised = chosen.chance >= thresholds[c]
@@ -150,11 +159,14 @@ def calibrate(trials: Trials, *, kept: float) -> Calibration:
     return Calibration(levels, thresholds, coverage, expected, chances, shares)
 
 
-def _with_reserve(kept: float) -> float:
-    """What made-up shifts must leave whole, since the world may move in a way of its own.
+def asked_share(kept: float, trials: Trials) -> float:
+    """What witnesses must keep, for a share of promises to be kept.
 
-    Half of what may be broken is kept in reserve, until a share of .95 is asked of them.
+    Where their shifts are made up, the world may move in a way of its own: half of what may be
+    broken is kept in reserve, until a share of .95 is asked of them.
     """
+    if not trials.made_up[0]:
+        return kept
     return max(kept, min(_MADE_UP_SHARE, 1.0 - (1.0 - kept) / 2.0))
 
 
@@ -169,8 +181,10 @@ def _level(trials: Mapping[float, Trial], kept: float, witnesses: int) -> float:
         covered[level] = min(float(promised.mean()), _reach(trial.kept_by_all, kept))
     best = max(covered.values())
     if not best:
-        # The share is out of reach: the surest advice is the best that can be given.
-        return max(trials, key=lambda level: float(trials[level].kept_by_all.mean()))
+        # The share is out of reach: about the surest advice is the best that can be given.
+        sure = {level: float(trial.kept_by_all.mean()) for level, trial in trials.items()}
+        least = max(sure.values()) - _SURENESS_TO_GIVE
+        return next(level for level in trials if sure[level] >= least)
     return next(level for level in trials if covered[level] >= best * (1.0 - _COVERAGE_TO_GIVE))
 
 

@@ -26,17 +26,21 @@ from rocourse.models.jurors import (
 from rocourse.networks import Predictor
 from rocourse.options import Span, instance, maybe, option, share, whole
 from rocourse.recourse._eager import search_twice
-from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State
-from rocourse.recourse.jury._calibration import Calibration, Trials, calibrate, run_trials
-from rocourse.recourse.jury._given import asked_model, convince
+from rocourse.recourse._given import convince, refits_of
+from rocourse.recourse._proposer import Context, Fitting, Pledge, Promise, Proposer, State, Swaps
+from rocourse.recourse.jury._calibration import (
+    Calibration,
+    Trials,
+    asked_share,
+    calibrate,
+    run_trials,
+)
 from rocourse.recourse.jury._search import jury_recourses
-from rocourse.recourse.jury._standing import Jury
+from rocourse.recourse.jury._standing import Jury, standings
 from rocourse.recourse.jury._swaps import jury_swaps
-from rocourse.recourse.jury._task import Grid
 from rocourse.recourse.jury._trials import Witnesses, chance_of, prepare_trials
-from rocourse.recourse.jury._values import usual_values
-from rocourse.recourse.search import Asked, Edits, FromHere, Space
-from rocourse.schema import Rows
+from rocourse.recourse.search import Asked, Edits, FromHere, Grid, Space, usual_values
+from rocourse.schema import Rows, compact
 
 # Apart from the seeds of training, which start from the model's own.
 _JURORS, _WITNESSES = 0x4A55525F, 0x57495446
@@ -45,8 +49,13 @@ _JURORS, _WITNESSES = 0x4A55525F, 0x57495446
 _NETWORK_WITNESSES = (60, 200)
 _OTHER_WITNESSES = 12
 _ALIKE_WITNESSES = 8
-# The most edits in the place of changes that are locked: what takes more is hardly found.
-_FURTHER_CHANGES = 4
+# What surer levels are multiples of, where a class takes less.
+_LEAST_LEVEL = 0.5
+# What does not tell two chances apart.
+_ROUNDING = 1e-6
+# The most edits in the place of changes that are locked, after the first one: what takes more is
+# hardly found.
+_FURTHER_CHANGES = 2
 
 
 class JuryState(NamedTuple):
@@ -80,6 +89,7 @@ class JuryProposer(Proposer, kind="jury"):
     """
 
     needs_network: ClassVar[bool] = True
+    knows_prices: ClassVar[bool] = True
     promises: ClassVar[bool] = True
 
     kept: float = option(
@@ -98,7 +108,7 @@ class JuryProposer(Proposer, kind="jury"):
         rule=maybe(whole(at_least=2)),
     )
     shift: Shift = option(
-        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.4),
+        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.6),
         doc="How far rows shift that jurors and witnesses are trained on.",
         rule=instance(Shift),
         tune={"drift": Span(0.1, 1.0), "tilt": Span(0.0, 1.5)},
@@ -134,7 +144,9 @@ class JuryProposer(Proposer, kind="jury"):
         )
         networks, others, alike = self._n_witnesses
         coming = partial(train_jurors, data, shifts[1], grown=grouped)
-        asked = asked_model(context, data, shifts[0], draws[0] + 1)
+        given = not isinstance(context.trained, HasNetwork)
+        members = refits_of(context, data, shifts[0], draws[0] + 1) if given else ()
+        asked = Asked(context.model, members) if given else None
         witnesses = Witnesses(
             coming(networks=networks, others=others, seed=draws[1]),
             self._alike(context, data, shifts[1], fitting.trainer, alike, draws[1] + 1),
@@ -157,13 +169,18 @@ class JuryProposer(Proposer, kind="jury"):
         search = partial(self._search, jury, edits, grid, asked)
         trial = prepare_trials(search, jury, asked, witnesses, context, data)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
-        calibration = calibrate(trials, kept=self.kept)
-        members = () if asked is None else asked.members
+        calibration = calibrate(trials, kept=self.kept, refits=bool(members))
         return JuryState(jury, edits, grid, trials, calibration, members)
 
     def recalibrated(self, state: State) -> State:
         """The state for another share of promises to be kept, of as many witnesses as there are."""
-        return state._replace(calibration=calibrate(state.trials, kept=self.kept))
+        refits = bool(state.members)
+        return state._replace(calibration=calibrate(state.trials, kept=self.kept, refits=refits))
+
+    def surer(self, state: State, times: float) -> State:
+        """The state that asks for so many times the deviations; what is promised stays."""
+        levels = np.maximum(state.calibration.levels, _LEAST_LEVEL if times > 1.0 else 0.0) * times
+        return state._replace(calibration=state.calibration._replace(levels=levels))
 
     def _alike(
         self,
@@ -228,15 +245,24 @@ class JuryProposer(Proposer, kind="jury"):
         target: np.ndarray,
         *,
         closed: np.ndarray,
+        feature: np.ndarray,
         starts: Rows,
-    ) -> list[tuple[np.ndarray, Rows]]:
+    ) -> Swaps | None:
         """What single edits make of the starts, the best few of each; of given models nothing."""
         if state.asked(context) is not None:
-            return []
+            return None
         what, level = (state.jury, state.edits, state.grid), state.calibration.levels[target]
-        return jury_swaps(*what, level, rows, target, context.space, closed, starts)
+        return jury_swaps(*what, level, rows, target, context.space, closed, feature, starts)
 
-    def promise(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Promise:
+    def promise(
+        self,
+        state: State,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        *,
+        chosen: bool = False,
+    ) -> Promise:
         """Which rows the jury is sure of, and the chance of each to be kept."""
         calibration: Calibration = state.calibration
         said = chance_of(state.jury, state.asked(context), rows, target, context.schema.layout)
@@ -244,7 +270,11 @@ class JuryProposer(Proposer, kind="jury"):
         for c in np.unique(target):
             own = target == c
             chances[own] = np.interp(said[own], calibration.chances[c], calibration.shares[c])
-        return Promise(said >= calibration.thresholds[target], chances)
+        # Rows asked about one by one and together may differ by rounding.
+        made = said >= calibration.thresholds[target] - _ROUNDING
+        if chosen:
+            made &= chances >= asked_share(self.kept, state.trials) - _ROUNDING
+        return Promise(made, chances)
 
     def pledge(self, state: State, target: int) -> Pledge:
         """What is promised to those who want a class."""
@@ -252,6 +282,12 @@ class JuryProposer(Proposer, kind="jury"):
         coverage = float(calibration.coverage[target])
         expected = float(calibration.expected[target]) if coverage else None
         return Pledge(self.kept, expected, coverage)
+
+    def assumed(self, *, grouped: bool) -> dict[str, Shift]:
+        """The shifts of jurors and witnesses."""
+        if grouped:
+            return {"jurors": self.group_shift, "witnesses": self.added_shift}
+        return {"jurors and witnesses": self.shift}
 
     def revive(self, arrays: dict[str, np.ndarray]) -> State:
         """The state that was stored as arrays by name."""
@@ -287,8 +323,22 @@ class JuryProposer(Proposer, kind="jury"):
             found = jury_recourses(*what, some, wanted, space, max_changes=most, from_here=begin)
             if asked is None:
                 return found
-            shut = None if begin is None else begin[0]
-            return convince(asked, *what, some, found, wanted, space, max_changes=most, closed=shut)
+            layout, shut = space.layout, None if begin is None else begin[0]
+
+            def families(x: np.ndarray, target: np.ndarray) -> np.ndarray:
+                return standings(jury, compact(x, layout), target, layout)[1:]
+
+            return convince(
+                asked,
+                families,
+                *what[1:],
+                some,
+                found,
+                wanted,
+                space,
+                max_changes=most,
+                closed=shut,
+            )
 
         return search_twice(search, context, target)
 

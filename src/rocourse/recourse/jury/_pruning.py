@@ -1,17 +1,20 @@
-"""Takes changes back that a jury can do without, wholly or in part."""
+"""Takes changes back that are not worth what they cost, wholly or in part."""
 
 from functools import partial
 
 import jax.numpy as jnp
 from jax import Array
+from jax.scipy.stats import norm
 
 from rocourse.models.jurors import leaves_left
 from rocourse.recourse.jury._standing import quick_logits, quick_standing, tree_standing
 from rocourse.recourse.jury._task import Lanes, Task, possible_without, rows_leaves
 from rocourse.recourse.search import (
+    EDIT_PRICE,
     Columns,
     Retreats,
     ask_along,
+    column_rates,
     feature_layers,
     first_layers,
     settled_changes,
@@ -20,12 +23,23 @@ from rocourse.schema import NEGLIGIBLE_CHANGE
 
 # How far back towards the row a number is taken when it need not have gone so far.
 _RETREATS = (0.75, 0.5, 0.5, 0.25)
-# Sureness that rounding takes away is not missed.
+# What agreement of all is worth, as cost, at a level of one standard deviation. It grows with the
+# level's square: near to certain, every further share of models takes more.
+_WORTH = 8.0
+# Few members say less about the next one than normal leads would.
+_CAUTION = 0.9
+# What rounding takes away is not missed.
 _ROUNDING = 1e-4
+# The model itself has to lead by so much, in standard deviations, if it did.
+_CONSENT = 0.25
 
 
 def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) -> Array:
-    """Takes one feature of each row back, wholly or in part, if nobody is less sure for it.
+    """Takes one feature of each row back, wholly or in part, if it is not worth what it costs.
+
+    A change is worth the share of models, the deciding one and the three families counting alike,
+    that agree because of it. Without prices of doubt, changes that help one family a little would
+    stay at any cost.
 
     Args:
         task: Whom the rows have to convince.
@@ -34,7 +48,7 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         feature: One of each, `[n]`.
         own: Its columns, float32 `[n, width]`.
     """
-    jury, cut = task.jury, task.layout.n_continuous
+    jury, cut, actions = task.jury, task.layout.n_continuous, task.constraints.actions
     row, target, level = lanes
     n = len(x)
     number = jnp.minimum(feature, max(cut - 1, 0))
@@ -55,49 +69,61 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         - feature_layers(layers, now.of_feature(feature))
     )[0]
     told = ask_along(partial(quick_logits, jury), first, way, shares)
-
-    def quick(share: Array, place: Array) -> Array:
-        return jnp.minimum(quick_standing(jury, told(share, place), target), level)
-
-    before = quick(stay, jnp.zeros(n, jnp.int32))
-
-    def quick_held(share: Array, place: Array) -> Array:
-        return jnp.all(quick(share, place) >= before - _ROUNDING, axis=0)
-
     possible = rows_leaves(task, x)
     others = possible_without(task, possible, feature)
-    trees_before = jnp.minimum(tree_standing(jury.trees, leaves_left(possible), target), level)
+    rates = column_rates(actions, row.T)
 
-    def trees_held(left: Array) -> Array:
-        said = jnp.minimum(tree_standing(jury.trees, left, target), level)
-        return said >= trees_before - _ROUNDING
+    def cost_of(x: Array) -> Array:
+        moved = jnp.abs(x - row) if rates is None else rates.T * jnp.abs(x - row)
+        return jnp.sum(own * moved, axis=1)
 
-    def held(value: Array, place: Array) -> Array:
+    cost = cost_of(x)
+
+    def quick(share: Array, place: Array) -> Array:
+        return quick_standing(jury, told(share, place), target)
+
+    def trees(left: Array) -> Array:
+        return tree_standing(jury.trees, left, target)
+
+    before = quick(stay, jnp.zeros(n, jnp.int32))
+    consent = jnp.minimum(before[0], _CONSENT)
+
+    def worth(quick: Array, trees: Array) -> Array:
+        agreed = norm.cdf(_CAUTION * jnp.concatenate([quick, trees[None]]))
+        whole: Array = _WORTH * level**2 * jnp.mean(agreed, axis=0)
+        return jnp.where(quick[0] >= consent - _ROUNDING, whole, -jnp.inf)
+
+    def at(value: Array, place: Array) -> Array:
+        """What numbers on their way are worth, with what is saved by then."""
         looks = task.node_feature == feature[:, None, None].astype(jnp.int16)
         right = looks & (value[:, None, None] > task.jury.trees.threshold)
         nodes = jnp.where(right, jury.trees.stays, jnp.uint8(255))
         # Staying and the whole way back come before the places.
-        by_quick = quick_held((value - far) / way_back, place + 2)
-        return by_quick & trees_held(others & leaves_left(nodes))
+        share = (value - far) / way_back
+        said = worth(quick(share, place + 2), trees(others & leaves_left(nodes)))
+        return said + share * cost
 
-    actions = task.constraints.actions
+    as_it_is = worth(before, trees(leaves_left(possible)))
     returned = jnp.where(own > 0, row, x)
     if actions is not None:
         returned = settled_changes(returned, x, row, actions)
-    whole = quick_held(back, jnp.ones(n, jnp.int32)) & trees_held(
-        leaves_left(rows_leaves(task, returned))
+    said = worth(
+        quick(back, jnp.ones(n, jnp.int32)), trees(leaves_left(rows_leaves(task, returned)))
     )
-    if not cut:
-        return jnp.where(whole[:, None], returned, x)
-    value = retreats.settle(far, held)
+    whole = said + cost + EDIT_PRICE
+    value, partly = retreats.settle(far, at, as_it_is)
+    gone = whole >= jnp.maximum(partly, as_it_is - _ROUNDING)
     here_column = (jnp.arange(x.shape[1]) == number[:, None]) & is_number[:, None]
-    taken = jnp.where(whole[:, None], returned, jnp.where(here_column, value[:, None], x))
+    taken = jnp.where(gone[:, None], returned, jnp.where(here_column, value[:, None], x))
     if actions is None:
         return taken
     taken = settled_changes(taken, x, row, actions)
-    # Trees have not been asked about numbers that have followed.
-    held_by_trees = trees_held(leaves_left(rows_leaves(task, taken)))
-    return jnp.where(held_by_trees[:, None], taken, x)
+    # Nobody has been asked about numbers that have followed.
+    first = first_layers(jury.first, jury.first_bias, taken.T, task.layout)
+    quick_now = quick_standing(jury, quick_logits(jury, first), target)
+    said = worth(quick_now, trees(leaves_left(rows_leaves(task, taken))))
+    held = said + cost - cost_of(taken) + EDIT_PRICE >= as_it_is
+    return jnp.where(held[:, None], taken, x)
 
 
 def _retreats(here: Array, far: Array, number: Array, is_number: Array, task: Task) -> Retreats:

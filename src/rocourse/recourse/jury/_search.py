@@ -13,7 +13,6 @@ from rocourse.models.jurors import leaves_left
 from rocourse.recourse.jury._pruning import take_back
 from rocourse.recourse.jury._standing import Jury, quick_logits, quick_standing, tree_standing
 from rocourse.recourse.jury._task import (
-    Grid,
     Lanes,
     Task,
     possible_without,
@@ -24,6 +23,7 @@ from rocourse.recourse.search import (
     EDIT_PRICE,
     Edits,
     FromHere,
+    Grid,
     Size,
     Space,
     all_feature_layers,
@@ -31,6 +31,7 @@ from rocourse.recourse.search import (
     begun,
     column_rates,
     edited,
+    first_layers,
     free_edits,
     lawful_edits,
     owned_columns,
@@ -135,11 +136,16 @@ def _search(
 
     begin = begun(actions, row, layout, *from_here[1:])
     start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
-    found = through_lanes(step, known, start, count, lanes)
+    x = through_lanes(step, known, start, count, lanes).x
+    if from_here:
+        # Most of what is locked cannot be done without: nothing of that is worth taking back.
+        first = first_layers(task.jury.first, task.jury.first_bias, x.T, layout)
+        said = quick_standing(task.jury, quick_logits(task.jury, first), target)
+        x = jnp.where((said[0] > 0.0)[:, None], x, row.T)
     retreat = partial(take_back, task)
     # The dearest change first.
     rank = partial(ranked, actions=actions)
-    x = prune(retreat, found.x, known.lanes, count, lanes, layout, rank=rank)
+    x = prune(retreat, x, known.lanes, count, lanes, layout, rank=rank)
     cut = layout.n_continuous
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 
@@ -156,8 +162,34 @@ def known_of(task: Task, row: Array, target: Array, level: Array, *closed: Array
     )
 
 
+class Told(NamedTuple):
+    """What all but the trees say of every edit of rows."""
+
+    here: Array
+    """How far the model and all families but the trees lead for the rows as they are, `[3, n]`."""
+    standings: Array
+    """The same after each edit, `[3, edits, n]`."""
+    gains: Array
+    """How much surer they are than of the rows as they are, `[edits, n]`."""
+    price: Array
+    """What it costs more than the row has cost by now, `[edits, n]`."""
+    usable: Array
+    """Which edits may be made and are changes at all, bool `[edits, n]`."""
+    possible: Array
+    """The leaves that each node of a tree leaves possible for the rows, `[n, nodes, trees]`."""
+    trees: Array
+    """How far the trees lead for the rows as they are, `[n]`."""
+    unsure: Array
+    """Where the jury is not yet sure, `[n]`."""
+
+    @property
+    def rates(self) -> Array:
+        """What each gains for its price; -inf where it may not be made, `[edits, n]`."""
+        return jnp.where(self.usable, self.gains / self.price, -jnp.inf)
+
+
 class Listed(NamedTuple):
-    """The edits of each row that gain most for their price, as the whole jury sees them."""
+    """Some edits of each row, as the whole jury sees them."""
 
     places: Array
     """Which edits, `[n, listed]`."""
@@ -167,12 +199,10 @@ class Listed(NamedTuple):
     """How far the model and all families but the trees lead after it, `[3, listed, n]`."""
     trees: Array
     """The same of the trees, `[n, listed]`."""
-    unsure: Array
-    """Where the jury is not yet sure, `[n]`."""
 
 
-def listed_edits(x: Array, known: Known, task: Task) -> Listed:
-    """Asks about all edits of rows `[n, width]`, and the trees about the best of them."""
+def told_of_edits(x: Array, known: Known, task: Task) -> Told:
+    """Asks all but the trees about all edits of rows `[n, width]`."""
     jury, edits, actions = task.jury, task.edits, task.constraints.actions
     row, target, level = known.lanes
     owned = owned_columns(task.layout)
@@ -197,18 +227,24 @@ def listed_edits(x: Array, known: Known, task: Task) -> Listed:
     usable = known.allowed.T & (moved >= NEGLIGIBLE_CHANGE)
     if actions is not None:
         usable = usable & lawful_edits(edits, columns, row.T, actions, owned)
-    rates = jnp.where(usable, gains / price, -jnp.inf)
+    return Told(here, standings, gains, price, usable, possible, trees, unsure)
 
-    best_rates, places = jax.lax.top_k(rates.T, min(_SHORT_LIST, rates.shape[0]))
-    without = possible_without(task, possible, jnp.asarray(edits.feature)[places])
-    said = tree_standing(jury.trees, without & jnp.asarray(task.edit_leaves)[places], target)
-    tree_gain = jnp.minimum(said, level[:, None]) - jnp.minimum(trees, level)[:, None]
-    listed = jnp.take_along_axis(gains.T, places, axis=1) + tree_gain / 6.0
-    useful = jnp.isfinite(best_rates) & (listed > _LEAST_GAIN)
-    finals = listed / jnp.take_along_axis(price.T, places, axis=1)
-    finals = jnp.where(useful, finals, -jnp.inf)
-    then = jnp.take_along_axis(standings, places.T[None], axis=1)
-    return Listed(places, finals, then, said, unsure)
+
+def listed_edits(told: Told, places: Array, known: Known, task: Task) -> Listed:
+    """Asks the trees, too, about some edits of each row, `[n, listed]`."""
+    target, level = known.lanes[1:]
+    without = possible_without(task, told.possible, jnp.asarray(task.edits.feature)[places])
+    said = tree_standing(task.jury.trees, without & jnp.asarray(task.edit_leaves)[places], target)
+    tree_gain = jnp.minimum(said, level[:, None]) - jnp.minimum(told.trees, level)[:, None]
+
+    def of_places(values: Array) -> Array:
+        return jnp.take_along_axis(values.T, places, axis=1)
+
+    gains = of_places(told.gains) + tree_gain / 6.0
+    useful = of_places(told.usable) & (gains > _LEAST_GAIN)
+    rates = jnp.where(useful, gains / of_places(told.price), -jnp.inf)
+    then = jnp.take_along_axis(told.standings, places.T[None], axis=1)
+    return Listed(places, rates, then, said)
 
 
 def _best_edit(x: Array, known: Known, task: Task) -> tuple[Array, Array]:
@@ -218,10 +254,13 @@ def _best_edit(x: Array, known: Known, task: Task) -> tuple[Array, Array]:
         The rows, and which of them have to go on.
     """
     level = known.lanes.level
-    found = listed_edits(x, known, task)
+    told = told_of_edits(x, known, task)
+    rates = told.rates
+    _, places = jax.lax.top_k(rates.T, min(_SHORT_LIST, rates.shape[0]))
+    found = listed_edits(told, places, known, task)
     best = jnp.argmax(found.rates, axis=1)[:, None]
     chosen = jnp.take_along_axis(found.places, best, axis=1)[:, 0]
-    moves = found.unsure & (jnp.max(found.rates, axis=1) > _LEAST_RATE)
+    moves = told.unsure & (jnp.max(found.rates, axis=1) > _LEAST_RATE)
     made = edited(x.T, chosen, task.edits, owned_columns(task.layout))
     if (actions := task.constraints.actions) is not None:
         # What trees say of numbers that have followed is not known yet.

@@ -1,11 +1,13 @@
 """How sure a jury is of a row: by how many standard deviations each family leads for its class."""
 
+from functools import partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from rocourse.models import bound, few_at_once, in_blocks
 from rocourse.models.jurors import (
     FlatTrees,
     Jurors,
@@ -15,6 +17,8 @@ from rocourse.models.jurors import (
     leaf_logits,
 )
 from rocourse.recourse.search import LEAST_DEVIATION, Numbers, committee_logits
+from rocourse.schema import Layout, Rows
+from rocourse.schema.constraints import expand
 
 
 class Jury(NamedTuple):
@@ -126,6 +130,13 @@ def standing(jury: Jury, x: Array, target: Array) -> Array:
     return jnp.concatenate([_standings(model, networks, lines), _sureness(trees)[None]])
 
 
+def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
+    """As `standing`, of compact rows: `[4, n]`."""
+    bind = partial(bound, _standing_of, (jury,), layout)
+    (found,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
+    return found.T
+
+
 def _standings(model: Array, networks: Array, lines: Array) -> Array:
     return jnp.stack([model / _deviation(networks), _sureness(networks), _sureness(lines)])
 
@@ -147,3 +158,12 @@ def _logits(array: Numbers) -> np.ndarray:
     """Of each class, `[models, classes, ...]`; of two, the second one against the first."""
     array = np.asarray(array)
     return array[:, 1:] - array[:, :1] if array.shape[1] == 2 else array
+
+
+def _standing_of(
+    jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
+) -> tuple[Array]:
+    def some(values: Array, codes: Array, wanted: Array) -> Array:
+        return standing(jury[0], expand(values, codes, layout), wanted)
+
+    return (few_at_once(some, continuous.T, categories.T, target).T,)

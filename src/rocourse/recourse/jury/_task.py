@@ -8,16 +8,16 @@ from jax import Array
 
 from rocourse.models.jurors import leaves_left, possible_leaves
 from rocourse.recourse.jury._standing import Jury, StackedJury, stacked
-from rocourse.recourse.search import Edits, Numbers, column_features, edit_layers, steered_layers
+from rocourse.recourse.search import (
+    Edits,
+    Grid,
+    Numbers,
+    column_features,
+    edit_layers,
+    steered_layers,
+)
 from rocourse.schema import Layout
 from rocourse.schema.constraints import ConstraintLayer
-
-
-class Grid(NamedTuple):
-    """The values of each number that are asked for, in encoded units."""
-
-    step: Numbers
-    first: Numbers
 
 
 class Task(NamedTuple):

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 from jax import Array
+from scipy.stats import norm
 
 from rocourse.models import BatchModel, TrainingRows, bound, class_scores, in_blocks
 from rocourse.models.jurors import Jurors, family_leads
 from rocourse.networks import Predictor
 from rocourse.recourse._proposer import Context
 from rocourse.recourse.jury._calibration import LEVELS, Trial, jury_chance
-from rocourse.recourse.jury._given import asked_chance, standings
-from rocourse.recourse.jury._standing import Jury
+from rocourse.recourse.jury._standing import Jury, standings
 from rocourse.recourse.search import Asked, leads
 from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import expand
@@ -88,7 +88,9 @@ def chance_of(
     """The chance that retrained models keep rows, as the jury, or who is asked besides, sees it."""
     if asked is None:
         return jury_chance(standings(jury, rows, target, layout))
-    return asked_chance(asked, rows, target, layout)
+    # The share of refits, were leads normal.
+    chance: np.ndarray = norm.cdf(asked.sureness(one_hot(rows, layout), target))
+    return chance
 
 
 def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | None:

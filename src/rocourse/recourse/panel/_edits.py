@@ -274,8 +274,12 @@ def _take_back(
     actions = task.space.constraints.actions
     if not cut:
         return jnp.where(whole, returned, x)
-    # Staying and the whole way back come before the places.
-    value = retreats.settle(far, lambda value, place: holds((value - far) / way_back, place + 2))
+
+    def worth(value: Array, place: Array) -> Array:
+        # Staying and the whole way back come before the places.
+        return jnp.where(holds((value - far) / way_back, place + 2), 0.0, -jnp.inf)
+
+    value, _ = retreats.settle(far, worth, stay)
     is_value = (jnp.arange(x.shape[1]) == number[:, None]) & (feature < cut)[:, None]
     taken = jnp.where(whole, returned, jnp.where(is_value, value[:, None], x))
     return taken if actions is None else settled_changes(taken, x, row, actions)

@@ -90,7 +90,7 @@ def make_panel(
     """
     x = one_hot(data.rows, data.schema.layout)
     margins = [
-        _margins(class_scores(member, x), data.labels, margin_quantile) for member in members
+        class_margins(class_scores(member, x), data.labels, margin_quantile) for member in members
     ]
     networks = [[network_of(network) for network in member] for member in members]
     return exact_panel(networks)._replace(margins=np.stack(margins))
@@ -160,6 +160,17 @@ def make_edits(
     return made_edits(edits, low, high)
 
 
+def class_margins(scores: np.ndarray, labels: np.ndarray, quantiles: Sequence[float]) -> np.ndarray:
+    """The quantile of each class's lead among its rows that are told right, of scores `[k, n]`."""
+    margins = np.full(len(scores), _LEAST_MARGIN, np.float32)
+    for c in np.unique(labels):
+        own = scores[:, labels == c]
+        leads = own[c] - np.delete(own, c, axis=0).max(axis=0)
+        if (leads > 0.0).any():
+            margins[c] = max(np.quantile(leads[leads > 0.0], quantiles[c]), _LEAST_MARGIN)
+    return margins
+
+
 def _stacked(
     networks: Sequence[Layers],
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
@@ -183,13 +194,3 @@ def _padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
             for a in arrays
         ]
     )
-
-
-def _margins(scores: np.ndarray, labels: np.ndarray, quantiles: Sequence[float]) -> np.ndarray:
-    margins = np.full(len(scores), _LEAST_MARGIN, np.float32)
-    for c in np.unique(labels):
-        own = scores[:, labels == c]
-        leads = own[c] - np.delete(own, c, axis=0).max(axis=0)
-        if (leads > 0.0).any():
-            margins[c] = max(np.quantile(leads[leads > 0.0], quantiles[c]), _LEAST_MARGIN)
-    return margins

@@ -1,26 +1,55 @@
 """The panel: as few changes as convince a panel of models retrained on shifted rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rocourse.errors import ConfigError
-from rocourse.models import Shift, TrainingRows
+from rocourse.models import BatchModel, HasNetwork, Shift, TrainingRows
 from rocourse.options import Span, either, instance, many, number, option, share, whole
 from rocourse.recourse._eager import search_twice
+from rocourse.recourse._given import convince, has_refits, refits_of
 from rocourse.recourse._proposer import Context, Fitting, Proposer, State
 from rocourse.recourse.panel._edits import Panel, panel_recourses
 from rocourse.recourse.panel._members import (
     Layers,
+    class_margins,
     exact_panel,
     make_edits,
     make_panel,
     own_committee,
     train_members,
 )
-from rocourse.recourse.search import Edits, FromHere, Space
-from rocourse.schema import Rows
+from rocourse.recourse.search import (
+    Asked,
+    Edits,
+    FromHere,
+    Grid,
+    Space,
+    log_shares,
+    usual_values,
+)
+from rocourse.schema import Rows, one_hot
+
+# Shares of margins are sums: nothing is missing of a panel that has nearly all of them.
+_CONVINCED = 1.0 - 1e-6
+
+
+class RefitPanel(NamedTuple):
+    """A panel of a model that is given: what may be asked of rows, and how sure refits have to be.
+
+    Attributes:
+        edits: What may be done.
+        grid: Where numbers may stop on their way back.
+        margins: The lead that the model, and each refit, has to have, `[models, classes]`.
+        members: The refits.
+    """
+
+    edits: Edits
+    grid: Grid
+    margins: np.ndarray
+    members: tuple[BatchModel, ...] = ()
 
 
 class PanelProposer(Proposer, kind="panel"):
@@ -30,10 +59,15 @@ class PanelProposer(Proposer, kind="panel"):
     categories redrawn, rows drawn with unequal weights. A recourse changes one feature after the
     other, the one that convinces the panel most for its cost first, until every member finds it a
     typical row of the desired class; then whatever the panel can do without is taken back. Values
-    are asked for that training rows have.
+    are asked for that training rows have. Of a model that is given, the members are refits.
+
+    Examples:
+        >>> PanelProposer(margin_quantile=0.3).margin_quantile
+        0.3
     """
 
     needs_network: ClassVar[bool] = True
+    knows_prices: ClassVar[bool] = True
 
     members: int = option(
         default=6, doc="Models in the panel, with the model itself.", rule=whole()
@@ -69,6 +103,11 @@ class PanelProposer(Proposer, kind="panel"):
 
     def fit(self, context: Context, data: TrainingRows, fitting: Fitting) -> State:
         """The panel's weights and margins, and the values that may be asked for."""
+        if not self.uses_network(context.trained):
+            return self._fit_refits(context, data)
+        if not isinstance(context.trained, HasNetwork):
+            # Says that there is no way to fit the model again.
+            refits_of(context, data, self.shift, context.seed)
         members = train_members(
             fitting.networks,
             data,
@@ -88,6 +127,23 @@ class PanelProposer(Proposer, kind="panel"):
             limited=[i for i, one in enumerate(data.schema.continuous) if one.change is not None],
         )
         return _named(panel, edits)
+
+    def uses_network(self, model: BatchModel) -> bool:
+        """Not for a model that can be fitted again."""
+        return not has_refits(model)
+
+    def _fit_refits(self, context: Context, data: TrainingRows) -> RefitPanel:
+        """As `fit`, for a model that is given."""
+        refits = refits_of(context, data, self.shift, context.seed, count=self.members - 1)
+        x = one_hot(data.rows, data.schema.layout)
+        quantiles = self._quantiles(data.n_classes)
+        models = (context.model, *refits)
+        margins = [
+            class_margins(log_shares(model, x).T, data.labels, quantiles) for model in models
+        ]
+        share = self.min_category_share
+        edits, grid = usual_values(data.rows, data.schema, min_category_share=share)
+        return RefitPanel(edits, grid, np.stack(margins), refits)
 
     def propose(self, state: State, context: Context, rows: Rows, target: np.ndarray) -> Rows:
         """A change for each row that is to give it its target class."""
@@ -114,15 +170,17 @@ class PanelProposer(Proposer, kind="panel"):
         target: np.ndarray,
         from_here: FromHere | None = None,
     ) -> Rows:
-        panel, edits = _unnamed(state)
-
         def search(space: Space, where: np.ndarray) -> Rows:
             begin = None if from_here is None else (from_here[0][where], from_here[1].take(where))
+            some, wanted = rows.take(where), target[where]
+            if isinstance(state, RefitPanel):
+                return self._convince_refits(state, context, some, wanted, space, begin)
+            panel, edits = _unnamed(state)
             return panel_recourses(
                 panel,
                 edits,
-                rows.take(where),
-                target[where],
+                some,
+                wanted,
                 space,
                 max_changes=self.max_changes,
                 min_gain=self.min_gain,
@@ -130,6 +188,52 @@ class PanelProposer(Proposer, kind="panel"):
             )
 
         return search_twice(search, context, target)
+
+    def _convince_refits(
+        self,
+        state: RefitPanel,
+        context: Context,
+        rows: Rows,
+        target: np.ndarray,
+        space: Space,
+        from_here: FromHere | None,
+    ) -> Rows:
+        closed, starts = (None, rows) if from_here is None else from_here
+        return convince(
+            Asked(context.model, state.members, state.margins),
+            lambda x, wanted: np.empty((0, len(x))),
+            state.edits,
+            state.grid,
+            np.full(len(rows), _CONVINCED),
+            rows,
+            starts,
+            target,
+            space,
+            max_changes=self.max_changes,
+            closed=closed,
+        )
+
+    def surer(self, state: State, times: float) -> State:
+        """The state that asks every member for so many times the lead."""
+        if isinstance(state, RefitPanel):
+            return state._replace(margins=state.margins * times)
+        return {**state, "margins": state["margins"] * np.float32(times)}
+
+    def revive(self, arrays: dict[str, np.ndarray]) -> State:
+        """The state that was stored as arrays by name."""
+        if "grid.step" not in arrays:
+            return arrays
+        edits = Edits(*(arrays[f"edits.{name}"] for name in Edits._fields))
+        grid = Grid(*(arrays[f"grid.{name}"] for name in Grid._fields))
+        return RefitPanel(edits, grid, arrays["margins"])
+
+    def refits(self, state: State) -> tuple[BatchModel, ...]:
+        """Refits of a model that is given."""
+        return state.members if isinstance(state, RefitPanel) else ()
+
+    def with_refits(self, state: State, refits: tuple[BatchModel, ...]) -> State:
+        """The state with the refits that it had."""
+        return state._replace(members=refits)
 
     def _quantiles(self, n_classes: int) -> list[float]:
         told = self.margin_quantile

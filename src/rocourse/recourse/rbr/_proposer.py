@@ -18,6 +18,10 @@ class RBRProposer(Proposer, kind="rbr"):
     From the nearest boundary point towards training rows of the desired class, the recourse moves
     to where the odds of the favourable samples are best under the worst Gaussians. Only
     probabilities are asked of the model. Training rows are kept in the fitted model.
+
+    Examples:
+        >>> rocourse.RBR(schema, proposer__samples=50).proposer == RBRProposer(samples=50)
+        True
     """
 
     neighbours: int = option(

@@ -18,6 +18,10 @@ class ROARProposer(Proposer, kind="roar"):
     Around each row a linear surrogate is fitted to the model's log-odds; the recourse must hold for
     all surrogates whose weights differ by at most `delta_max`. Only probabilities are asked of the
     model.
+
+    Examples:
+        >>> rocourse.ROAR(schema, proposer__delta_max=0.2).proposer == ROARProposer(delta_max=0.2)
+        True
     """
 
     proximity_weights: tuple[float, ...] = option(

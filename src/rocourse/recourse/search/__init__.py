@@ -1,6 +1,16 @@
 """What the searches share: blocks of rows, log-odds, the space of what rows may become."""
 
-from rocourse.recourse.search._asked import LEAST_DEVIATION, Asked, Ways, complete, cut_back, leads
+from rocourse.recourse.search._asked import (
+    LEAST_DEVIATION,
+    Asked,
+    Families,
+    Ways,
+    complete,
+    cut_back,
+    leads,
+    log_shares,
+    usual_stops,
+)
 from rocourse.recourse.search._blocks import (
     LANES,
     Query,
@@ -59,6 +69,7 @@ from rocourse.recourse.search._log_odds import (
 )
 from rocourse.recourse.search._pruning import prune
 from rocourse.recourse.search._retreats import Retreats
+from rocourse.recourse.search._values import Grid, usual_values
 
 __all__ = [
     "EDIT_PRICE",
@@ -71,7 +82,9 @@ __all__ = [
     "Columns",
     "Edit",
     "Edits",
+    "Families",
     "FromHere",
+    "Grid",
     "Network",
     "Numbers",
     "Query",
@@ -106,6 +119,7 @@ __all__ = [
     "log_odds",
     "log_odds_of",
     "log_odds_slope",
+    "log_shares",
     "made_edits",
     "no_candidate",
     "owned_columns",
@@ -122,4 +136,6 @@ __all__ = [
     "steered_layers",
     "through_lanes",
     "traced",
+    "usual_stops",
+    "usual_values",
 ]

@@ -5,11 +5,12 @@ refits of it on shifted rows, are asked about single edits, many in one call.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from rocourse.models import BatchModel, is_quick
+from rocourse.models import BatchModel, QuickModel, is_quick
 from rocourse.recourse.search._edits import EDIT_PRICE, Edits, column_features
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout
 
@@ -22,8 +23,14 @@ _UNKNOWN_DEVIATION = 0.5
 # Edits that members are asked about: the best ones by what the model says.
 _SHORT_LIST = 8
 _LEAST_GAIN = 1e-4
-# How far a number is taken back where it cannot be wholly.
-_RETREATS = (0.75, 0.5, 0.25)
+# Sureness that rounding takes away is not missed.
+_ROUNDING = 1e-4
+# Stops that are tried in one call if rows are few, and the most parts that a way is divided into.
+_TRIED, _PARTS = 64, 16
+# Where trees turn between two amounts that people use, so many times finer ones are looked for.
+_FINER = (10.0, 100.0)
+# A value is so far from where a tree turns, in amounts: encoded values are float32.
+_CLEAR = 1e-3
 # Rows whose edits are asked about in one call.
 _BLOCK = 256
 
@@ -36,10 +43,23 @@ class Asked(NamedTuple):
 
     model: BatchModel
     members: tuple[BatchModel, ...]
+    margins: np.ndarray | None = None
+    """The lead that each model has to have for each class, `[models, classes]`; None: as many
+    deviations among the members as a search asks for."""
 
     def sureness(self, x: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """By how many deviations among members the model, and they, lead for the target, `[n]`."""
-        return _sureness(leads((self.model, *self.members), x, target))
+        """How sure the model and its members are of the target, `[n]`.
+
+        By how many deviations they lead; or the share of their margins, 1 where all have theirs.
+        """
+        told = leads((self.model, *self.members), x, target)
+        if self.margins is None:
+            return _sureness(told)
+        shares = np.minimum(told / self.margins[:, target], 1.0)
+        # The model counts as much as all members together: where not all can be convinced, it has
+        # to be.
+        others: np.ndarray = shares[1:].mean(axis=0) if len(shares) > 1 else shares[0]
+        return np.asarray(0.5 * (shares[0] + others))
 
 
 class Ways(NamedTuple):
@@ -47,8 +67,7 @@ class Ways(NamedTuple):
 
     Attributes:
         edits: Single changes.
-        step: The distance between values of each number that are asked for, `[n_continuous]`.
-        first: The least of them, `[n_continuous]`.
+        stops: The values of each number that it may be taken back to, ascending.
         low: The least that each row's numbers may become, `[n, n_continuous]`.
         high: The most, `[n, n_continuous]`.
         allowed: The categories that each may have, bool `[n, width - n_continuous]`.
@@ -57,8 +76,7 @@ class Ways(NamedTuple):
     """
 
     edits: Edits
-    step: np.ndarray
-    first: np.ndarray
+    stops: tuple[np.ndarray, ...]
     low: np.ndarray
     high: np.ndarray
     allowed: np.ndarray
@@ -80,11 +98,22 @@ def leads(models: Sequence[BatchModel], x: np.ndarray, target: np.ndarray) -> np
             shares = model.quick_probabilities(x, read)
         else:
             shares = model.probabilities(x)
-        shares = np.clip(shares, _LEAST_PROBABILITY, 1.0)
+        shares = _kept_above(shares)
         mine = np.take_along_axis(shares, target[:, None], axis=1)[:, 0]
         np.put_along_axis(shares, target[:, None], 0.0, axis=1)
         told.append(np.log(mine) - np.log(shares.max(axis=1)))
     return np.stack(told)
+
+
+def log_shares(model: BatchModel, x: np.ndarray) -> np.ndarray:
+    """The logarithms of the classes' probabilities, as `leads` takes them, `[n, classes]`."""
+    told: np.ndarray = np.log(_kept_above(model.probabilities(x)))
+    return told
+
+
+def _kept_above(shares: np.ndarray) -> np.ndarray:
+    above: np.ndarray = np.clip(shares, _LEAST_PROBABILITY, 1.0)
+    return above
 
 
 def _sureness(leads: np.ndarray) -> np.ndarray:
@@ -181,6 +210,63 @@ def _best_edit(
     return np.where(useful[:, None], chosen, x), useful
 
 
+def usual_stops(
+    asked: Asked,
+    step: np.ndarray,
+    first: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    whole: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    """The values of each number that rows may be taken back to, float32 in ascending order.
+
+    Amounts that people use, and values on either side of each threshold of trees: an amount where
+    one lies before the next threshold, else a finer one.
+
+    Args:
+        asked: Who may have trees.
+        step: The distance between amounts of each number, `[n_continuous]`.
+        first: The least amount of each, `[n_continuous]`.
+        low: The least value of each that is ever asked for, `[n_continuous]`.
+        high: The greatest, `[n_continuous]`.
+        whole: The least step of each, `[n_continuous]`; 0 where any value goes.
+    """
+    quick = tuple(model for model in (asked.model, *asked.members) if is_quick(model))
+    ranges = (step, first, low, high, whole)
+    return _stops(quick, *(np.asarray(part, np.float64).tobytes() for part in ranges))
+
+
+@lru_cache(maxsize=16)
+def _stops(quick: tuple[QuickModel, ...], *ranges: bytes) -> tuple[np.ndarray, ...]:
+    """As `usual_stops`: thresholds are thousands, and the same for every applicant."""
+    step, first, low, high, whole = (np.frombuffer(part) for part in ranges)
+    told = [model.turns() for model in quick]
+    stops = []
+    for k, (size, start) in enumerate(zip(step, first, strict=True)):
+        ends = np.ceil((low[k] - start) / size), np.floor((high[k] - start) / size)
+        amounts = start + size * np.arange(ends[0], ends[1] + 1.0)
+        turns = [turns[k] for turns in told if len(turns)]
+        finer = [whole[k]] if whole[k] > 0.0 else [size / times for times in _FINER]
+        between = _beside(np.concatenate([[low[k], high[k]], *turns]), [size, *finer], start)
+        usual = (low[k] <= between) & (between <= high[k])
+        stops.append(np.unique(np.concatenate([amounts, between[usual]]).astype(np.float32)))
+    return tuple(stops)
+
+
+def _beside(turns: np.ndarray, amounts: Sequence[float], start: float) -> np.ndarray:
+    """The least and the greatest values between turns: of the first amount that lies there."""
+    turns = np.unique(turns)
+    low, high = turns[:-1], turns[1:]
+    ends = np.full((2, len(low)), np.nan)
+    for amount in amounts:
+        up = start + amount * np.ceil((low - start) / amount + _CLEAR)
+        down = start + amount * np.floor((high - start) / amount - _CLEAR)
+        better = np.isnan(ends[0]) & (up < high)
+        ends[:, better] = np.stack([up, down])[:, better]
+    found: np.ndarray = ends[np.isfinite(ends)]
+    return found
+
+
 def cut_back(
     asked: Asked,
     families: Families,
@@ -191,6 +277,8 @@ def cut_back(
     level: np.ndarray,
 ) -> np.ndarray:
     """Takes back what nobody needs, the dearest change first: wholly, or numbers in part.
+
+    A number stops at the smallest change of which the next smaller one would be missed.
 
     Args:
         asked: The model and its members.
@@ -208,41 +296,68 @@ def cut_back(
 
     x, everyone = x.copy(), np.arange(len(x))
     before = sure(x, everyone)
+    owners = column_features(ways.layout)[None]
+
+    def holds(tried: np.ndarray, where: np.ndarray) -> np.ndarray:
+        """Which rows are as good so."""
+        now = sure(tried, where)
+        return np.asarray((now >= before[:, where] - _ROUNDING).all(axis=0))
+
     costs = _feature_costs(x, row, ways.layout)
     order = np.argsort(-costs, axis=1, kind="stable")
     for feature in order[:, : int((costs > 0.0).sum(axis=1).max(initial=0))].T:
         where = everyone[costs[everyone, feature] > 0.0]
-        # The most that can be taken back first: who can is done.
-        for share in (1.0, *_RETREATS):
-            if not len(where):
-                break
-            tried = _retreat(x[where], row[where], feature[where], share, ways)
-            now = sure(tried, where)
-            moved = (tried != x[where]).any(axis=1)
-            held = moved & (now >= before[:, where] - 1e-4).all(axis=0)
-            x[where[held]], before[:, where[held]] = tried[held], now[:, held]
-            where = where[~held]
+        if not len(where):
+            break
+        owned = owners == feature[where, None]
+        back = np.where(owned, row[where], x[where])
+        held = holds(back, where)
+        x[where[held]] = back[held]
+        left = where[~held]
+        numbers = left[feature[left] < ways.layout.n_continuous]
+        _stop_short(holds, ways, row, x, numbers, feature[numbers])
     return x
 
 
-def _retreat(
-    x: np.ndarray, row: np.ndarray, feature: np.ndarray, share: float, ways: Ways
-) -> np.ndarray:
-    """One feature of each row taken back by a share of its way; a category wholly or not at all."""
-    layout, each = ways.layout, np.arange(len(x))
-    tried, cut = x.copy(), layout.n_continuous
-    if share == 1.0:
-        owned = column_features(layout)[None] == feature[:, None]
-        return np.where(owned, row, x)
-    number = np.minimum(feature, max(cut - 1, 0))
-    if not cut:
-        return tried
-    here, far = row[each, number], x[each, number]
-    step, first = ways.step[number], ways.first[number]
-    place = first + step * np.round((far + share * (here - far) - first) / step)
-    between = (place - here) * (place - far) < 0.0
-    tried[each, number] = np.where((feature < cut) & between, place, far)
-    return tried
+def _stop_short(
+    holds: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ways: Ways,
+    row: np.ndarray,
+    x: np.ndarray,
+    where: np.ndarray,
+    number: np.ndarray,
+) -> None:
+    """Divides what lies between a stop that is missed and one that is not, until they are next.
+
+    Into two parts; into more where rows are few, since a call costs more than what it asks.
+    """
+    here, far = row[where, number], x[where, number]
+    up = far > here
+    first, last = np.empty(len(where), int), np.empty(len(where), int)
+    for k in np.unique(number):
+        own = number == k
+        low, high = np.minimum(here[own], far[own]), np.maximum(here[own], far[own])
+        first[own] = np.searchsorted(ways.stops[k], low, side="right")
+        last[own] = np.searchsorted(ways.stops[k], high, side="left")
+    # Places from the row outwards: of the nearest that holds, and of the next one, which does not.
+    good, bad = np.maximum(last - first, 0), np.full(len(where), -1)
+    while (still := np.flatnonzero(good - bad > 1)).size:
+        parts = int(np.clip(_TRIED // len(still), 2, _PARTS))
+        gap = (good - bad)[still, None]
+        tried = bad[still, None] + np.maximum(gap * np.arange(1, parts) // parts, 1)
+        place = np.where(up[still, None], first[still, None] + tried, last[still, None] - 1 - tried)
+        moved = np.repeat(x[where[still]], parts - 1, axis=0)
+        owner = np.repeat(number[still], parts - 1)
+        values = [ways.stops[k][at] for k, at in zip(owner, place.ravel(), strict=True)]
+        moved[np.arange(len(moved)), owner] = values
+        held = holds(moved, np.repeat(where[still], parts - 1)).reshape(tried.shape)
+        # The nearest that holds, and the one before it.
+        nearest, some = held.argmax(axis=1), held.any(axis=1)
+        each = np.arange(len(still))
+        before = np.where(nearest > 0, tried[each, nearest - 1], bad[still])
+        bad[still] = np.where(some, before, tried[:, -1])
+        good[still[some]] = tried[each, nearest][some]
+        x[where[still[some]]] = moved.reshape(*tried.shape, -1)[each, nearest][some]
 
 
 def _allowed(ways: Ways) -> np.ndarray:

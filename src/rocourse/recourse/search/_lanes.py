@@ -26,8 +26,10 @@ class Size(NamedTuple):
     lanes: int
 
 
-FEW = Size(rows=16, lanes=1)
+ALONE = Size(rows=3, lanes=1)
 """One by one, edits side by side: what a single applicant takes is not a whole block's time."""
+FEW = Size(rows=32, lanes=4)
+"""What a service is asked for at a time: as many in step as share a step's cost at no filling."""
 MANY = Size(rows=512, lanes=64)
 """In step: enough to share the cost of a step, few enough for the cache."""
 
@@ -96,10 +98,10 @@ def propose_in_lanes(run: Callable[[Size], Run], rows: Rows, *columns: np.ndarra
     n = len(rows)
     if not n:
         return rows
-    size = FEW if n <= FEW.rows else MANY
+    size = next((size for size in (ALONE, FEW) if n <= size.rows), MANY)
     compiled = run(size)
-    # As many calls as fill the cores evenly.
-    cores = available_cores() if n > size.lanes else 1
+    # As many calls as fill the cores evenly. For a few rows, threads take longer than they save.
+    cores = available_cores() if size is MANY and n > size.lanes else 1
     calls = -(-n // size.rows)
     calls = min(-(-calls // cores) * cores, n)
     parts = np.array_split(np.arange(n), calls)

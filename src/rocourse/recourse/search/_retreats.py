@@ -19,6 +19,8 @@ class Retreats(NamedTuple):
 
     tries: tuple[Array, ...]
     """Of each try, the places `[2 ** i, n]`: first those of which the last try has held."""
+    nowhere: Array
+    """No places, `[0, n]`: without numbers there are no tries."""
 
     @classmethod
     def of(cls, far: Array, stop: Stop, shares: Sequence[float]) -> "Retreats":
@@ -29,25 +31,29 @@ class Retreats(NamedTuple):
             tried = stop(now, jnp.float32(share))
             tries.append(tried)
             now = jnp.concatenate([tried, now])
-        return cls(tuple(tries))
+        return cls(tuple(tries), jnp.zeros((0, *far.shape)))
 
     @property
     def places(self) -> Array:
         """All of them, `[2 ** tries - 1, n]`."""
-        return jnp.concatenate(self.tries)
+        return jnp.concatenate([self.nowhere, *self.tries])
 
-    def settle(self, far: Array, held: Callable[[Array, Array], Array]) -> Array:
-        """Where numbers end, `[n]`.
+    def settle(
+        self, far: Array, worth: Callable[[Array, Array], Array], as_it_is: Array
+    ) -> tuple[Array, Array]:
+        """Where numbers end, and what that is worth, `[n]` each.
 
         Args:
             far: Where they are.
-            held: Whether places `[n]`, with their numbers among all, will do.
+            worth: What places `[n]`, with their numbers among all, are worth.
+            as_it_is: The same of where they are.
         """
         now, past, start = far, jnp.zeros(far.shape, jnp.int32), 0
         for i, tried in enumerate(self.tries):
             value = jnp.take_along_axis(tried, past[None], axis=0)[0]
-            holds = held(value, start + past)
-            now = jnp.where(holds, value, now)
-            past = past + jnp.where(holds, 0, 2**i)
+            said = worth(value, start + past)
+            better = said >= as_it_is
+            now, as_it_is = jnp.where(better, value, now), jnp.where(better, said, as_it_is)
+            past = past + jnp.where(better, 0, 2**i)
             start += 2**i
-        return now
+        return now, as_it_is

@@ -50,6 +50,10 @@ class VAEProposer(Proposer, kind="vae"):
 
     Reconstruction, Kullback-Leibler divergence and validity; codes are drawn until the prediction
     flips.
+
+    Examples:
+        >>> VAEProposer(latent=4).latent
+        4
     """
 
     needs_network: ClassVar[bool] = True

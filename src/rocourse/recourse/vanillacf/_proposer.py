@@ -24,6 +24,10 @@ class VanillaCFProposer(Proposer, kind="vanillacf"):
 
     The model's gradients are used where it has any; the probabilities of other models are probed
     column by column. Of the points on the way that have the margin, the cheapest is kept.
+
+    Examples:
+        >>> VanillaCFProposer(jitter=0.1) == rocourse.VanillaCFRandom(schema).proposer
+        True
     """
 
     proximity_weight: float = option(

@@ -5,7 +5,17 @@ are all that it takes.
 """
 
 from rocourse.schema.check._check import check_table
+from rocourse.schema.check._protected import is_protected
 from rocourse.schema.check._record import SEVERITIES, Finding, Severity, TableCheck, option
 from rocourse.schema.check._settled import settled
 
-__all__ = ["SEVERITIES", "Finding", "Severity", "TableCheck", "check_table", "option", "settled"]
+__all__ = [
+    "SEVERITIES",
+    "Finding",
+    "Severity",
+    "TableCheck",
+    "check_table",
+    "is_protected",
+    "option",
+    "settled",
+]

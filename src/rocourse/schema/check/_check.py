@@ -18,7 +18,7 @@ from rocourse.schema.check._numbers import number_codes, outliers
 from rocourse.schema.check._protected import protected
 from rocourse.schema.check._record import Finding, TableCheck
 from rocourse.schema.check._sameness import constants, same_columns, same_rows
-from rocourse.schema.check._texts import numbers_as_text, texts
+from rocourse.schema.check._texts import numbers_as_text, spellings, texts
 
 # In the order in which findings of one severity are told.
 _CHECKS = (
@@ -27,6 +27,7 @@ _CHECKS = (
     identifiers,
     dates,
     texts,
+    spellings,
     constants,
     giveaways,
     missing,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rocourse._wording import show
 from rocourse.schema.check._columns import TableColumns
 from rocourse.schema.check._record import Finding, option
+from rocourse.schema.check._traits import is_iso_date
 
 # More categories than that are too many to learn from.
 _MANY = 60
@@ -25,14 +26,15 @@ def dates(table: TableColumns) -> Iterator[Finding]:
                 safe=True,
             )
         elif column.traits.other_dates:
-            sample = column.distinct[0]
+            odd = (place for place, text in enumerate(column.texts) if not is_iso_date(text))
+            sample = column.distinct[next(odd)]
             many = column.nature == "text" and len(column.distinct) > _MANY
             yield Finding(
                 kind="date",
                 columns=(column.name,),
                 severity="error" if many else "warning",
-                sentence=f"{column.name!r} holds dates that are not written as 2027-01-31 (first "
-                f"{show(sample)}), so that they are no dates to a model; write them so, or leave "
-                f"the column out with {option('drop', [column.name])}.",
+                sentence=f"{column.name!r} holds dates that are not all written as 2027-01-31 "
+                f"(first {show(sample)}), so that they are no dates to a model; write them so, or "
+                f"leave the column out with {option('drop', [column.name])}.",
                 option=option("drop", [column.name]),
             )

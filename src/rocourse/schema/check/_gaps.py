@@ -4,15 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rocourse._wording import listed, show
+from rocourse._wording import first_few, listed, show
 from rocourse.schema.check._columns import Column, TableColumns
-from rocourse.schema.check._record import Finding
+from rocourse.schema.check._record import Finding, option
 from rocourse.schema.check._traits import stands_for_gap
 
 # Numbers that people write where there is none.
 _NEGATIVE = (-1, -9, -99, -999, -9999, -99999)
 _NINES = (99, 999, 9999, 99999, 999999, 9999999, 99999999)
 _SHOWN = 8
+# Of a column's cells: where more are missing, what is put in their place says more than the column.
+_MOSTLY = 0.6
 
 
 def missing(table: TableColumns) -> Iterator[Finding]:
@@ -22,17 +24,30 @@ def missing(table: TableColumns) -> Iterator[Finding]:
     gaps = {name: count for name, count in gaps.items() if name not in empty}
     if gaps:
         worst = sorted(gaps, key=lambda name: -gaps[name])
-        told = ", ".join(f"{name} {gaps[name]:,}" for name in worst[:_SHOWN])
-        more = f" and {len(worst) - _SHOWN} more" if len(worst) > _SHOWN else ""
+        told = first_few([f"{name} {gaps[name]:,}" for name in worst], _SHOWN)
         yield Finding(
             kind="missing",
             columns=tuple(worst),
             severity="warning",
             sentence=f"Values are missing in {len(gaps)} of {len(table.features)} columns ({told}"
-            f"{more}, of {table.rows:,} rows): say what is to become of them with --missing "
-            "impute, category or drop, or for one column with --missing COL=WORD.",
+            f", of {table.rows:,} rows): numbers are read as their median, and other gaps "
+            "are a category of their own, unless --missing impute, category, drop or error, or "
+            "--missing COL=WORD for a column, says otherwise.",
             option="--missing impute",
             counts={name: gaps[name] for name in worst},
+        )
+    mostly = [name for name in gaps if gaps[name] > _MOSTLY * table.rows]
+    if mostly:
+        told = first_few([f"{name} ({gaps[name] / table.rows:.0%})" for name in mostly], _SHOWN)
+        yield Finding(
+            kind="mostly empty",
+            columns=tuple(mostly),
+            severity="warning",
+            sentence=f"Most values are missing in {told}, so that advice would "
+            f"rest on what is put in their place; unless a gap itself tells something, leave them "
+            f"out with {option('drop', mostly)}.",
+            option=option("drop", mostly),
+            counts={name: gaps[name] for name in mostly},
         )
     target = table.target
     if target is not None and target.missing and target.present:
@@ -54,7 +69,9 @@ def codes(table: TableColumns) -> Iterator[Finding]:
         if code := (_number_code(column) if column.nature == "number" else _text_code(column)):
             found[column.name] = code
     if found:
-        told = _listed_codes(found)
+        told = first_few(
+            [f"{name} {value} ({count:,} rows)" for name, (value, count) in found.items()], _SHOWN
+        )
         yield Finding(
             kind="missing code",
             columns=tuple(found),
@@ -63,13 +80,6 @@ def codes(table: TableColumns) -> Iterator[Finding]:
             "empty, or advice may ask for them.",
             counts={name: count for name, (_, count) in found.items()},
         )
-
-
-def _listed_codes(found: dict[str, tuple[str, int]]) -> str:
-    """The codes by column, with counts."""
-    told = [f"{name} {value} ({count:,} rows)" for name, (value, count) in found.items()]
-    more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    return ", ".join(told[:_SHOWN]) + more
 
 
 def _text_code(column: Column) -> tuple[str, int] | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rocourse._wording import first_few
 from rocourse.schema.check._columns import Column, TableColumns
 from rocourse.schema.check._record import Finding, option
 
@@ -37,14 +38,13 @@ def outliers(table: TableColumns) -> Iterator[Finding]:
             counts={column.name: count},
         )
     if noted:
-        told_all = [f"{name} ({text})" for name, text in list(noted.items())[:_SHOWN]]
-        more = f", and {len(noted) - _SHOWN} more" if len(noted) > _SHOWN else ""
+        told_all = [f"{name} ({text})" for name, text in noted.items()]
         yield Finding(
             kind="outliers",
             columns=tuple(noted),
             severity="note",
-            sentence=f"A few rows are far away from all others in {', '.join(told_all)}{more}; see "
-            "whether they are right.",
+            sentence=f"A few rows are far away from all others in {first_few(told_all, _SHOWN)}; "
+            "see whether they are right.",
         )
 
 
@@ -88,13 +88,12 @@ def number_codes(table: TableColumns) -> Iterator[Finding]:
     }
     if found:
         names = list(found)
-        shown = ", ".join(f"{name} ({found[name]})" for name in names[:8])
-        more = f", and {len(names) - 8} more" if len(names) > 8 else ""
+        shown = first_few([f"{name} ({count})" for name, count in found.items()], 8)
         yield Finding(
             kind="few numbers",
             columns=tuple(names),
             severity="note",
-            sentence=f"Few different whole numbers: {shown}{more}; if some are codes rather than "
+            sentence=f"Few different whole numbers: {shown}; if some are codes rather than "
             "amounts, say so with --categorical.",
             option=option("categorical", names),
             counts=found,

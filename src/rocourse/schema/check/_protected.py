@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rocourse.schema.check._columns import Column, TableColumns
+from rocourse.schema._favourable import words_of
+from rocourse.schema.check._columns import TableColumns
 from rocourse.schema.check._record import Finding, option
 
 _WORDS = frozenset(
@@ -22,16 +23,17 @@ _THINGS = frozenset(
 )
 
 
-def is_protected(column: Column) -> bool:
-    """Whether a name says that the column is about who somebody is."""
-    if column.words == ["single"]:
+def is_protected(name: str) -> bool:
+    """Whether a column's name says that it is about who somebody is."""
+    words = words_of(name)
+    if words == ["single"]:
         return True
-    return bool(_WORDS.intersection(column.words)) and not _THINGS.intersection(column.words)
+    return bool(_WORDS.intersection(words)) and not _THINGS.intersection(words)
 
 
 def protected(table: TableColumns) -> Iterator[Finding]:
     """Columns of protected attributes."""
-    names = [column.name for column in table.features if is_protected(column)]
+    names = [column.name for column in table.features if is_protected(column.name)]
     if names:
         yield protected_finding(names)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rocourse._wording import counted, show
+from rocourse._wording import counted, first_few, listed, show
 from rocourse.schema.check._columns import TableColumns
 from rocourse.schema.check._record import Finding, Severity, option
 
@@ -23,21 +23,30 @@ def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
         cure = f"or leave the column out with {option('drop', [column.name])}"
         if found.odd:
             mask = np.isin(column.codes, found.odd)
-            rows, cells = column.labels(mask), column.values[mask].tolist()
-            told = ", ".join(
-                f"{show(cell)} in row {row}"
-                for cell, row in zip(cells[:_SHOWN], rows[:_SHOWN], strict=True)
-            )
-            more = f" and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else ""
+            cells = column.values[mask].tolist()
+            rows = column.labels(mask, len(cells))
+            told = [f"{show(cell)} in row {row}" for cell, row in zip(cells, rows, strict=True)]
             yield Finding(
                 kind="bad cells",
                 columns=(column.name,),
                 severity="error",
                 sentence=f"{column.name!r} holds numbers but for {counted(len(cells), 'cell')} "
-                f"({told}{more}); correct or empty {'it' if len(cells) == 1 else 'them'}, {cure}.",
+                f"({first_few(told, _SHOWN)}); correct or empty "
+                f"{'it' if len(cells) == 1 else 'them'}, {cure}.",
                 option=option("drop", [column.name]),
-                rows=rows,
+                rows=rows[:5],
                 counts={column.name: len(cells)},
+            )
+        elif found.template is not None:
+            yield Finding(
+                kind="written numbers",
+                columns=(column.name,),
+                severity="note",
+                sentence=f"{column.name!r} holds numbers as text (first "
+                f"{show(column.distinct[0])}), which are read as numbers where 1234.5 is "
+                f"{show(found.template)}; if they are categories, say so with "
+                f"{option('categorical', [column.name])}.",
+                option=option("categorical", [column.name]),
             )
         else:
             severity: Severity = "error" if len(column.distinct) > _MANY else "warning"
@@ -80,4 +89,26 @@ def texts(table: TableColumns) -> Iterator[Finding]:
                 f"in the table, leave the column out with {drop}, or insist with "
                 f"{option('categorical', [column.name])}.",
                 option=drop,
+            )
+
+
+def spellings(table: TableColumns) -> Iterator[Finding]:
+    """Categories that differ in case or spaces only, of features and of the target."""
+    for column in (*table.features, *(() if table.target is None else (table.target,))):
+        few = column.nature == "text" and len(column.distinct) <= _MANY
+        if not few or column.traits.ids or not column.traits.categories:
+            continue
+        alike: dict[str, list[object]] = {}
+        for value, text in zip(column.distinct, column.texts, strict=True):
+            alike.setdefault(" ".join(text.casefold().split()), []).append(value)
+        found = [values for values in alike.values() if len(values) > 1]
+        if found:
+            told = first_few([listed(values) for values in found], _SHOWN, separator="; ")
+            yield Finding(
+                kind="spelling",
+                columns=(column.name,),
+                severity="warning",
+                sentence=f"{column.name!r} has values that differ in case or spaces only ({told}), "
+                "each a category of its own, and advice could ask to go from one to the other; "
+                "write them alike.",
             )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rocourse.schema._written import how_written
+
 if TYPE_CHECKING:
     from rocourse.schema.check._columns import Column
 
@@ -59,8 +61,8 @@ class WrittenNumbers(NamedTuple):
     """Whether nearly all cells are."""
     odd: list[int]
     """Places of the distinct values that are none."""
-    dressed: bool
-    """Whether they are numbers only to people, as `$1,200` is."""
+    template: str | None = None
+    """How all of them are written, if that can be read, as `$1,200` can."""
 
 
 class Traits(NamedTuple):
@@ -86,7 +88,7 @@ class Traits(NamedTuple):
 def traits_of(column: "Column") -> Traits:
     """Looks at the values of a column."""
     iso = column.nature == "date" or _share(column, _ISO) >= _NEARLY_ALL
-    other = not iso and (_share(column, _OTHER) >= _NEARLY_ALL or _days_as_numbers(column))
+    other = not iso and (_share(column, _ISO, _OTHER) >= _NEARLY_ALL or _days_as_numbers(column))
     numbers = _NONE if iso or other else _written_numbers(column)
     prose = _is_prose(column)
     known = Traits(iso, other, numbers, prose, ids=False)
@@ -99,15 +101,20 @@ def stands_for_gap(text: str) -> bool:
     return len(text) < 16 and text.casefold().replace(" ", "_") in _GAP_WORDS
 
 
-_NONE = WrittenNumbers(False, [], False)
+_NONE = WrittenNumbers(False, [])
 
 
-def _share(column: "Column", pattern: re.Pattern[str]) -> float:
-    """The share of the first different texts that look like this."""
+def is_iso_date(text: str) -> bool:
+    """Whether a text is a date as 2027-01-31 is."""
+    return _ISO.fullmatch(text) is not None
+
+
+def _share(column: "Column", *patterns: re.Pattern[str]) -> float:
+    """The share of the first different texts that look like one of these."""
     if column.nature != "text":
         return 0.0
     few = column.texts[:_LOOKED_AT]
-    return float(np.mean([pattern.fullmatch(text) is not None for text in few]))
+    return float(np.mean([any(one.fullmatch(text) for one in patterns) for text in few]))
 
 
 def _days_as_numbers(column: "Column") -> bool:
@@ -125,9 +132,7 @@ def _written_numbers(column: "Column") -> WrittenNumbers:
     """Whether the texts of a column are numbers, but for a few."""
     if column.nature != "text" or len(column.distinct) < 2:
         return _NONE
-    if not any(text[-1:].isdigit() for text in column.texts[:50]) and not any(
-        text[:1].isdigit() for text in column.texts[:50]
-    ):
+    if not any(map(str.isdigit, "".join(column.texts[:50]))):
         return _NONE
     plain = pd.to_numeric(pd.Series(column.texts, dtype=object), errors="coerce").notna().to_numpy()
     odd = np.flatnonzero(~plain)
@@ -135,11 +140,14 @@ def _written_numbers(column: "Column") -> WrittenNumbers:
     others = len(plain) - len(odd)
     share = column.counts[plain].sum() / max(column.present, 1)
     if others and share >= _MOSTLY and (others >= _DIFFERENT or len(gaps) == len(odd)):
-        return WrittenNumbers(True, odd.tolist(), False)
+        return WrittenNumbers(True, odd.tolist())
+    template = how_written(column.values)
+    if template is not None:
+        return WrittenNumbers(True, [], template)
     looks = np.array([_DRESSED.fullmatch(text) is not None for text in column.texts])
     share = column.counts[looks].sum() / max(column.present, 1)
     if looks.sum() >= _DIFFERENT and share >= _MOSTLY:
-        return WrittenNumbers(True, np.flatnonzero(~looks).tolist(), True)
+        return WrittenNumbers(True, np.flatnonzero(~looks).tolist())
     return _NONE
 
 

@@ -1,9 +1,17 @@
 """The values that are asked for: those that training rows have, as amounts that people use."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from rocourse.recourse.jury._task import Grid
-from rocourse.recourse.search import FINE_QUANTILES, Edit, Edits, category_edits, made_edits
+from rocourse.recourse.search._edits import (
+    FINE_QUANTILES,
+    Edit,
+    Edits,
+    Numbers,
+    category_edits,
+    made_edits,
+)
 from rocourse.schema import Rows, Schema
 
 # Numbers that edits choose from, as quantiles of the training rows.
@@ -12,6 +20,13 @@ _QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.9
 _AMOUNTS = 50
 # Encoded values are float32: an amount need not be one to the last digit.
 _ROUNDING = 1e-3
+
+
+class Grid(NamedTuple):
+    """The values of each number that are asked for, in encoded units."""
+
+    step: Numbers
+    first: Numbers
 
 
 def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tuple[Edits, Grid]:

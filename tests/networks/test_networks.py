@@ -1,4 +1,4 @@
-"""Many rows as columns are what one row after the other is."""
+"""Many rows as columns are what one row after the other is; networks that are joined into one."""
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ from rocourse.networks import (
     VAEGenerator,
     draw_dropout_factors,
     dropout_factors,
+    join,
     probabilities,
     takes_columns,
 )
@@ -150,3 +151,19 @@ def test_weights_start_as_equinox_starts_them():
             np.testing.assert_allclose(scaled.std(), 1 / np.sqrt(3), rtol=0.1)
     first, second = (np.asarray(layer.weight).ravel()[:1000] for layer in stack.layers)
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.15
+
+
+def network(seed, n_classes=2):
+    return Predictor(5, n_classes, encoder=(7, 3), head=(4,), key=jax.random.key(seed))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_a_joined_network_gives_the_mean_of_the_logits(n, n_classes):
+    x = jax.random.normal(jax.random.key(9), (5, 20))
+    networks = [network(seed, n_classes) for seed in range(n)]
+    expected = np.mean([np.asarray(part(x)) for part in networks], axis=0)
+    joint = join(networks)
+    np.testing.assert_allclose(joint(x), expected, rtol=1e-5, atol=1e-6)
+    assert joint.encoder.widths == (7 * n, 3 * n)
+    assert joint.head.widths == (4 * n,)

@@ -1,28 +1,35 @@
-"""A jury beside a model that is given: the model itself is asked, and so are refits of it."""
+"""Recourses for a model that is given: the model itself is asked, and so are refits of it."""
 
 import warnings
 from functools import cache, partial
 
 import numpy as np
 from jax import Array
-from scipy.stats import norm
 from threadpoolctl import ThreadpoolController
 
 from rocourse.models import (
+    BatchModel,
     HasNetwork,
     Refittable,
     Shift,
     TrainingRows,
     bound,
-    few_at_once,
     in_blocks,
     move_model,
 )
 from rocourse.models.jurors import refit_shifted
 from rocourse.recourse._proposer import Context
-from rocourse.recourse.jury._standing import Jury, standing
-from rocourse.recourse.jury._task import Grid
-from rocourse.recourse.search import Asked, Edits, Space, Ways, complete, cut_back
+from rocourse.recourse.search import (
+    Asked,
+    Edits,
+    Families,
+    Grid,
+    Space,
+    Ways,
+    complete,
+    cut_back,
+    usual_stops,
+)
 from rocourse.schema import Layout, Rows, compact, one_hot
 from rocourse.schema.constraints import ConstraintLayer, expand
 
@@ -30,35 +37,45 @@ MEMBERS = 6
 """Refits that recourses have to convince."""
 
 
-def asked_model(context: Context, data: TrainingRows, shift: Shift, seed: int) -> Asked | None:
-    """The model that is given, with its refits on shifted rows; None for networks.
+def has_refits(model: BatchModel) -> bool:
+    """Whether a model is given and can be fitted again, or comes with refits."""
+    if isinstance(model, HasNetwork) or not isinstance(model, Refittable):
+        return False
+    return bool(model.members) or model.can_be_refitted
+
+
+def refits_of(
+    context: Context, data: TrainingRows, shift: Shift, seed: int, *, count: int = MEMBERS
+) -> tuple[BatchModel, ...]:
+    """Refits of the model that is given on shifted rows, or those that its owner has.
+
+    Where there are none, a warning says so, and what is fitted rests on networks that imitate it.
 
     Args:
         context: With the model.
         data: The training rows.
         shift: How far they may shift.
         seed: Decides the shifts.
+        count: How many refits.
     """
-    if isinstance(context.trained, HasNetwork):
-        return None
     model = context.trained
-    if not isinstance(model, Refittable) or not (model.members or model.can_be_refitted):
+    if not has_refits(model):
         warnings.warn(
-            "The model cannot be fitted again here, so promises rest on networks that imitate it; "
-            "say how with adapt(model, schema, refit=function of (X, y, seed)), or give refits of "
-            "yours as members=[...].",
+            "The model cannot be fitted again here, so recourses and promises rest on networks "
+            "that imitate it; say how with adapt(model, schema, refit=function of (X, y, seed)), "
+            "or give refits of yours as members=[...].",
             stacklevel=2,
         )
-        return Asked(context.model, ())
+        return ()
+    assert isinstance(model, Refittable)
     if model.members:
-        moved = tuple(move_model(member, context.cut_off) for member in model.members)
-        return Asked(context.model, moved)
-    return Asked(context.model, refit_shifted(model, data, shift, count=MEMBERS, seed=seed))
+        return tuple(move_model(member, context.cut_off) for member in model.members)
+    return refit_shifted(model, data, shift, count=count, seed=seed)
 
 
 def convince(
     asked: Asked,
-    jury: Jury,
+    families: Families,
     edits: Edits,
     grid: Grid,
     level: np.ndarray,
@@ -74,10 +91,10 @@ def convince(
 
     Args:
         asked: The model and its refits.
-        jury: Who is not to become less sure.
+        families: Who else is not to become less sure.
         edits: What may be done.
         grid: Where numbers may stop on their way back.
-        level: The standard deviations by which all have to lead, of each row one.
+        level: How sure all have to be, of each row one.
         rows: The rows to change.
         proposed: What they may become.
         target: The class index wanted for each.
@@ -96,11 +113,9 @@ def convince(
         allowed = allowed & ~shut
     # What follows others, and sums, are seen to when proposals are settled.
     most = None if actions is None else int(actions.max_features)
-    stops = np.asarray(grid.step), np.asarray(grid.first)
-    ways = Ways(edits, *stops, low, high, allowed, layout, most)
-
-    def families(x: np.ndarray, target: np.ndarray) -> np.ndarray:
-        return standings(jury, compact(x, layout), target, layout)[1:]
+    ranges = (grid.step, grid.first, edits.low, edits.high, space.step)
+    stops = usual_stops(asked, *(np.asarray(part, np.float64) for part in ranges))
+    ways = Ways(edits, stops, low, high, allowed, layout, most)
 
     # Calls are many and small: several threads would mostly wait for each other.
     with _pools().limit(limits=1):
@@ -114,30 +129,8 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def asked_chance(asked: Asked, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
-    """The share of refits that keep rows, were leads normal, `[n]`."""
-    chance: np.ndarray = norm.cdf(asked.sureness(one_hot(rows, layout), target))
-    return chance
-
-
-def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
-    """As `standing`, of compact rows: `[4, n]`."""
-    bind = partial(bound, _standing_of, (jury,), layout)
-    (found,) = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return found.T
-
-
 def _limits_of(
     constraints: tuple[ConstraintLayer], layout: Layout, continuous: Array, categories: Array
 ) -> tuple[Array, ...]:
     limits = constraints[0].limits(expand(continuous.T, categories.T, layout))
     return limits.low.T, limits.high.T, limits.allowed.T
-
-
-def _standing_of(
-    jury: tuple[Jury], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array]:
-    def some(values: Array, codes: Array, wanted: Array) -> Array:
-        return standing(jury[0], expand(values, codes, layout), wanted)
-
-    return (few_at_once(some, continuous.T, categories.T, target).T,)
