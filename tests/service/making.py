@@ -1,6 +1,7 @@
 """A table with every kind of feature, models of it, and services that are asked for decisions."""
 
 import shutil
+import time
 import warnings
 from contextlib import contextmanager
 
@@ -97,12 +98,12 @@ def plain_rows(table):
 
 
 @contextmanager
-def serving(folder, model, *, ledger=True, headers=None, **options):
+def serving(folder, model, *, ledger=True, address=None, headers=None, **options):
     """A service of a copy of a model, with a ledger of its own, and a client of it."""
     shutil.copytree(model, folder / "model")
     settings = Settings(
         model=folder / "model",
-        ledger=str(folder / "ledger.db") if ledger else None,
+        ledger=(address or str(folder / "ledger.db")) if ledger else None,
         **{"rate": 1e6, **options},
     )
     app = create_app(settings)
@@ -123,6 +124,25 @@ def decide(client, *rows, subject=None, **options):
     response = client.post("/v1/decisions", json={"applicants": applicants}, **options)
     assert response.status_code == 200, response.text
     return response.json()
+
+
+def audit(client, **options):
+    """Asks for an audit, and gives its document when it is done or has failed."""
+    response = client.post("/v1/audits", **options)
+    assert response.status_code == 202, response.text
+    return finished_audit(client, response.headers["location"], **options)
+
+
+def finished_audit(client, place, **options):
+    """The document of an audit that was begun, when it is done or has failed."""
+    until = time.monotonic() + 60
+    while True:
+        response = client.get(place, **options)
+        assert response.status_code == 200, response.text
+        if (found := response.json())["status"] not in ("waiting", "running"):
+            return found
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def promise_for(client, rows):

@@ -1,11 +1,23 @@
 """Who may ask for what, and how often."""
 
+import hashlib
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.command_line import refused, succeed
-from tests.service.making import ROW, detail, plain_rows, promise_for, serving
+from tests.command_line import refused, run, succeed
+from tests.service.making import (
+    ROW,
+    audit,
+    client_of,
+    detail,
+    ledger_of,
+    plain_rows,
+    promise_for,
+    serving,
+)
 
 from rocourse.errors import ConfigError
 from rocourse.service import (
@@ -26,10 +38,13 @@ DECISION = {"applicants": [{"row": ROW}]}
 ROUTES = {
     "decide": ("POST", "/v1/decisions", DECISION, "decide"),
     "read": ("GET", f"/v1/recourses/{ID}", None, "read"),
+    "list": ("GET", "/v1/recourses?subject=A-1", None, "read"),
+    "erase": ("POST", "/v1/erasures", {"subject": "A-1"}, "erase"),
+    "erasures": ("GET", "/v1/erasures", None, "erase"),
     "redeem": ("POST", "/v1/redemptions", {"id": ID, "row": ROW}, "decide"),
     "model": ("GET", "/v1/model", None, None),
     "reload": ("POST", "/v1/model/reload", None, "operate"),
-    "audit": ("GET", "/v1/audit", None, "audit"),
+    "audit": ("POST", "/v1/audits", None, "audit"),
 }
 OPEN = ["/healthz", "/readyz", "/metrics", "/", "/openapi.json"]
 
@@ -87,7 +102,7 @@ def test_a_key_opens_the_doors_of_its_role(guarded, keys, route, role):
     response = ask(guarded, route, bearing(keys[1][role.value]))
     if needed in (None, role.value):
         # There is no such promise, which is told to those who may ask.
-        assert response.status_code in (200, 404), response.text
+        assert response.status_code in (200, 202, 404), response.text
     else:
         assert needed in detail(response, 403)
 
@@ -98,7 +113,7 @@ def test_a_key_of_several_roles_opens_several_doors(tmp_path, stored, asked):
     with serving(tmp_path, stored / "model", keys=path, headers=headers) as client:
         _, recourse = promise_for(client, plain_rows(asked))
         assert client.get(f"/v1/recourses/{recourse['id']}").status_code == 200
-        assert client.get("/v1/audit").status_code == 403
+        assert client.post("/v1/audits").status_code == 403
 
 
 def test_who_lacks_the_role_does_not_learn_whether_a_promise_exists(guarded, keys, asked):
@@ -119,6 +134,113 @@ def test_probes_and_the_page_need_no_key(guarded, path):
     assert guarded.get(path).status_code == 200
 
 
+class TestTenants:
+    @pytest.fixture
+    def keys(self, tmp_path):
+        roles = ["decide", "read", "audit"]
+        path = tmp_path / "keys.json"
+        return {
+            name: bearing(add_key(path, name, roles, tenant=tenant))
+            for name, tenant in (("a", "north"), ("b", "north"), ("c", "south"))
+        }
+
+    def test_promises_are_those_of_the_tenant(self, tmp_path, stored, asked, keys):
+        rows = plain_rows(asked)
+        with serving(tmp_path, stored / "model", keys=tmp_path / "keys.json") as client:
+            client.headers = keys["a"]
+            _, recourse = promise_for(client, rows)
+            id, row = recourse["id"], recourse["row"]
+            assert ledger_of(client).promise(id).tenant == "north"
+            body = {"id": id, "row": row}
+            for who, status in (("c", 404), ("b", 200)):
+                told = client.get(f"/v1/recourses/{id}", headers=keys[who])
+                assert told.status_code == status
+                judged = audit(client, headers=keys[who])["report"]
+                assert (sum(judged["promises"].values()) > 0) == (who == "b")
+                assert (judged["models"][0]["judged"] > 0) == (who == "b")
+                returned = client.post("/v1/redemptions", json=body, headers=keys[who])
+                assert returned.status_code == status
+            assert [e.status for e in ledger_of(client).history(id)] == ["open", "redeemed"]
+
+    def test_promises_of_a_subject_are_listed_as_they_stand(self, tmp_path, stored, asked, keys):
+        row = plain_rows(asked)[:40]
+        with serving(tmp_path, stored / "model", keys=tmp_path / "keys.json") as client:
+            applicants = {"applicants": [{"row": one, "subject": "A-1"} for one in row]}
+            for who in ("a", "c"):
+                client.post("/v1/decisions", json=applicants, headers=keys[who])
+            found = {
+                who: client.get("/v1/recourses?subject=A-1", headers=keys[who]).json()
+                for who in keys
+            }
+            ids = {who: [one["id"] for one in found[who]["promises"]] for who in keys}
+            assert ids["a"] and ids["a"] == ids["b"] == sorted(ids["a"])
+            assert len(ids["c"]) == len(ids["a"]) and not set(ids["a"]) & set(ids["c"])
+            assert {one["tenant"] for one in found["c"]["promises"]} == {"south"}
+            assert {one["status"] for one in found["a"]["promises"]} == {"open"}
+            assert found["a"]["complete"]
+            nobody = client.get("/v1/recourses?subject=A-2", headers=keys["a"]).json()
+            assert nobody == {"promises": [], "complete": True}
+
+    def test_a_person_is_forgotten_by_one_tenant(self, tmp_path, stored, asked):
+        rows, path = plain_rows(asked)[:40], tmp_path / "keys.json"
+        roles = ["decide", "read", "erase"]
+        keys = {who: bearing(add_key(path, who, roles, tenant=who)) for who in ("north", "south")}
+        with serving(tmp_path, stored / "model", keys=path) as client:
+            applicants = {"applicants": [{"row": one, "subject": "A-1"} for one in rows]}
+            ids = {}
+            for who, key in keys.items():
+                once = key | {"Idempotency-Key": "k"}
+                made = client.post("/v1/decisions", json=applicants, headers=once).json()
+                found = [one["recourse"] for one in made["decisions"] if one["recourse"]]
+                ids[who] = [one["id"] for one in found if one["id"]]
+            asked_for = {"subject": "A-1", "note": "request 17"}
+            done = client.post("/v1/erasures", json=asked_for, headers=keys["north"])
+            assert done.status_code == 200
+            assert done.json()["promises"] == len(ids["north"]) > 0
+            assert done.json()["note"] == "request 17"
+            told = client.get(f"/v1/recourses/{ids['north'][0]}", headers=keys["north"]).json()
+            assert (told["erased"], told["status"], told["row"]) == (True, "withdrawn", {})
+            assert told["history"][-1]["detail"] == "erased on request"
+            told = client.get(f"/v1/recourses/{ids['south'][0]}", headers=keys["south"]).json()
+            assert (told["erased"], told["status"]) == (False, "open")
+            one = {"id": ids["south"][0]}
+            assert client.post("/v1/erasures", json=one, headers=keys["north"]).status_code == 404
+            assert client.post("/v1/erasures", json=one, headers=keys["south"]).status_code == 200
+            said = {
+                who: client.get("/v1/erasures", headers=key).json()["erasures"]
+                for who, key in keys.items()
+            }
+            assert said["north"] == [done.json()] and len(said["south"]) == 1
+            # Nothing has ended for so long.
+            old = client.post("/v1/erasures", json={"days": 30}, headers=keys["south"]).json()
+            assert (old["kind"], old["promises"], old["number"]) == ("retain", 0, None)
+            old = client.post("/v1/erasures", json={"days": 0}, headers=keys["south"]).json()
+            assert (old["kind"], old["promises"]) == ("retain", 0)
+            for id in ids["south"][1:3]:
+                ledger_of(client).record(id, "withdrawn", model="m")
+            old = client.post("/v1/erasures", json={"days": 0}, headers=keys["south"]).json()
+            assert (old["kind"], old["promises"]) == ("retain", 2)
+            for wrong in ({}, {"subject": "A-1", **one}, {"days": -1}, {"days": "1"}):
+                response = client.post("/v1/erasures", json=wrong, headers=keys["north"])
+                assert detail(response, 422)
+            returned = {"id": ids["north"][0], "row": rows[0]}
+            response = client.post("/v1/redemptions", json=returned, headers=keys["north"])
+            assert "withdrawn" in detail(response, 409)
+            assert ledger_of(client).upkeep.verify().clean
+
+    def test_one_idempotency_key_of_two_tenants_is_two(self, tmp_path, stored, asked):
+        rows, path = plain_rows(asked), tmp_path / "keys.json"
+        old = bearing(add_key(path, "desk", ["decide"], tenant="north"))
+        with serving(tmp_path, stored / "model", keys=path) as client:
+            body = {"applicants": [{"row": row} for row in rows[:20]]}
+            same = {"Idempotency-Key": "k"}
+            first = client.post("/v1/decisions", json=body, headers=old | same).json()
+            remove_key(path, "desk")
+            new = bearing(add_key(path, "desk", ["decide"], tenant="south"))
+            second = client.post("/v1/decisions", json=body, headers=new | same).json()
+            assert first != second and first["model"] == second["model"]
+
+
 class TestFile:
     def test_it_holds_hashes_and_no_key(self, tmp_path):
         path = tmp_path / "keys.json"
@@ -129,8 +251,61 @@ class TestFile:
             assert key not in text and key.removeprefix("rck_") not in text
         assert made[0] != made[1]
         assert [set(entry) for entry in json.loads(text)["keys"]] == [
-            {"name", "roles", "sha256"}
+            {"name", "roles", "tenant", "sha256"}
         ] * 2
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_of_many_that_are_added_at_once_all_are_kept(self, tmp_path):
+        path = tmp_path / "keys.json"
+        names = [f"caller {k}" for k in range(12)]
+        with ThreadPoolExecutor(12) as pool:
+            keys = list(pool.map(lambda name: add_key(path, name, ["decide"]), names))
+        ring = KeyRing.read(path)
+        assert [ring.caller(key).name for key in keys] == names
+
+    def test_keys_have_a_tenant_and_an_end(self, tmp_path):
+        path = tmp_path / "keys.json"
+        day = timedelta(days=1)
+        ended, lasting = (
+            add_key(path, name, ["read"], tenant="north", expires=datetime.now(UTC) + end)
+            for name, end in (("ended", -day), ("lasting", day))
+        )
+        ring = KeyRing.read(path)
+        assert ring.caller(ended) is None
+        assert ring.caller(lasting).tenant == "north"
+        with pytest.raises(ConfigError, match="must have a time zone"):
+            add_key(path, "c", ["read"], expires=datetime(2030, 1, 1))
+        with pytest.raises(ConfigError, match="The tenant of a key must be 1 to 100 printable"):
+            add_key(path, "c", ["read"], tenant="")
+
+    def test_a_file_of_the_release_before_is_of_one_tenant(self, tmp_path):
+        path = tmp_path / "keys.json"
+        entry = {"name": "a", "roles": ["decide"], "sha256": hashlib.sha256(b"key").hexdigest()}
+        path.write_text(json.dumps({"format": "rocourse-keys", "keys": [entry]}))
+        assert KeyRing.read(path).caller("key") == Caller("a", frozenset({Role.DECIDE}), "default")
+        # What is added to it, that release could not limit: it refuses the file.
+        add_key(path, "b", ["read"], tenant="north")
+        assert json.loads(path.read_text())["format"] != "rocourse-keys"
+        assert [caller.tenant for caller in list_keys(path)] == ["default", "north"]
+
+    def test_what_is_taken_out_or_cannot_be_read_lets_nobody_in(self, tmp_path, stored):
+        path = tmp_path / "keys.json"
+        gone, stays = add_key(path, "a", ["read"]), add_key(path, "b", ["read"])
+        with client_of(create_app(Settings(model=stored / "model", keys=path))) as client:
+
+            def status(key):
+                headers = {"Authorization": f"Bearer {key}"}
+                return client.get("/v1/model", headers=headers).status_code
+
+            assert [status(key) for key in (gone, stays)] == [200, 200]
+            remove_key(path, "a")
+            assert [status(key) for key in (gone, stays)] == [401, 200]
+            later = add_key(path, "c", ["read"])
+            assert status(later) == 200
+            path.rename(tmp_path / "away.json")
+            assert [status(key) for key in (gone, stays)] == [503, 503]
+            (tmp_path / "away.json").rename(path)
+            assert [status(key) for key in (gone, stays)] == [401, 200]
 
     def test_keys_are_listed_and_removed(self, tmp_path):
         path = tmp_path / "keys.json"
@@ -226,10 +401,18 @@ class TestCommands:
         assert added.stdout == key + "\n"
         caller = KeyRing.read(path).caller(key)
         assert caller == Caller("branch", frozenset({Role.DECIDE, Role.READ}))
-        assert succeed("keys", "list", path).stdout == "branch: decide, read\n"
+        assert succeed("keys", "list", path).stdout == ("branch: decide, read; tenant default\n")
         assert succeed("keys", "remove", path, "branch").stdout == ""
         assert succeed("keys", "list", path).stdout == ""
         assert KeyRing.read(path).caller(key) is None
+
+    def test_tenant_and_end_are_kept_and_shown(self, tmp_path):
+        path = tmp_path / "keys.json"
+        options = ("--role", "read", "--tenant", "north", "--expires", "2100-01-01")
+        succeed("keys", "add", path, "branch", *options)
+        listed = succeed("keys", "list", path).stdout
+        assert listed == "branch: read; tenant north, until 2100-01-01T00:00:00+00:00\n"
+        assert "is no time" in run("keys", "add", path, "b", *options[:-1], "soon").stderr
 
     def test_failures_are_one_line(self, tmp_path):
         path = tmp_path / "keys.json"

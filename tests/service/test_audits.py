@@ -1,12 +1,15 @@
 """The audit view: how promises fare before the model in service and its candidates."""
 
 import shutil
+import threading
 
 import pytest
 from tests.service.making import (
     ROW,
+    audit,
     decide,
     detail,
+    finished_audit,
     plain_rows,
     promise_for,
     replace_model,
@@ -14,6 +17,8 @@ from tests.service.making import (
 )
 
 from rocourse.artifacts import model_digest
+from rocourse.errors import LedgerError
+from rocourse.ledger import DEFAULT_TENANT, Ledger
 from rocourse.service import _audits
 
 
@@ -30,7 +35,7 @@ def audited(tmp_path, stored, asked, monkeypatch):
 
 def test_every_open_promise_is_judged_by_every_model(audited, stored):
     client, _, recourse = audited
-    report = client.get("/v1/audit").json()
+    report = audit(client)["report"]
     number = report["promises"]["open"]
     assert number > 0
     own, other = report["models"]
@@ -46,37 +51,97 @@ def test_every_open_promise_is_judged_by_every_model(audited, stored):
 
 def test_what_was_settled_is_judged_no_more(audited):
     client, _, recourse = audited
-    before = client.get("/v1/audit").json()["promises"]
+    before = audit(client)["report"]["promises"]
     body = {"id": recourse["id"], "row": recourse["row"]}
     assert client.post("/v1/redemptions", json=body).json()["status"] == "redeemed"
-    after = client.get("/v1/audit").json()
+    after = audit(client)["report"]
     assert after["promises"] == {**before, "open": before["open"] - 1, "redeemed": 1}
     assert after["models"][0]["judged"] == after["promises"]["open"]
 
 
 def test_a_candidate_that_was_trained_anew_is_read_anew(audited, stored):
     client, candidate, _ = audited
-    assert client.get("/v1/audit").json()["models"][1]["share"] == 0.0
+    assert audit(client)["report"]["models"][1]["share"] == 0.0
     replace_model(candidate, stored / "model")
-    again = client.get("/v1/audit").json()["models"][1]
+    again = audit(client)["report"]["models"][1]
     assert (again["digest"], again["share"]) == (model_digest(stored / "model"), 1.0)
 
 
 def test_a_candidate_that_cannot_be_read_is_told(audited):
     client, candidate, _ = audited
     (candidate / "model.json").unlink()
-    assert detail(client.get("/v1/audit"), 409)
+    failed = audit(client)
+    assert failed["status"] == "failed" and failed["report"] is None
+    assert "nothing is there" in failed["detail"] or "model.json" in failed["detail"]
     assert client.get("/readyz").status_code == 200
 
 
 def test_a_view_is_kept_for_a_moment_but_not_beyond_its_model(tmp_path, stored, asked):
     with serving(tmp_path, stored / "model") as client:
         promise_for(client, plain_rows(asked))
-        first = client.get("/v1/audit").json()
+        first = audit(client)["report"]
         decide(client, *[ROW] * 3)
-        assert client.get("/v1/audit").json() == first
+        assert audit(client)["report"] == first
         replace_model(tmp_path / "model", stored / "contrary")
         client.post("/v1/model/reload")
-        fresh = client.get("/v1/audit").json()
+        fresh = audit(client)["report"]
         assert fresh["models"][0]["digest"] == model_digest(stored / "contrary")
         assert fresh["models"][0]["honoured"] == 0
+
+
+def test_what_is_under_way_is_not_begun_again_and_others_may_not_see_it(audited, monkeypatch):
+    client, _, recourse = audited
+    go = threading.Event()
+    counts = Ledger.counts
+
+    def held(*args, **options):
+        assert go.wait(30)
+        return counts(*args, **options)
+
+    monkeypatch.setattr(Ledger, "counts", held)
+    started = [client.post("/v1/audits") for _ in range(60)]
+    (place,) = {response.headers["location"] for response in started}
+    assert {response.status_code for response in started} == {202}
+    assert client.get(place).json()["status"] in ("waiting", "running")
+    # Nobody waits for it.
+    assert decide(client, ROW)["decisions"]
+    assert client.get(f"/v1/recourses/{recourse['id']}").status_code == 200
+    go.set()
+    done = finished_audit(client, place)
+    assert place.endswith(done["id"]) and done["judged"] > 0
+    assert detail(client.get(f"/v1/audits/{recourse['id']}"), 404)
+    work = client.app.state.work.audits
+    assert work.find(done["id"], "another tenant") is None
+    assert work.find(done["id"], DEFAULT_TENANT).state == "done"
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for(audited, monkeypatch):
+    client, *_ = audited
+    monkeypatch.setattr(_audits, "_AGAIN", 0.0)
+    monkeypatch.setattr(_audits, "_PAGE", 7)
+    whole = audit(client)
+    pages = Ledger.promised_rows
+
+    def away(self, **options):
+        for number, page in enumerate(pages(self, **options)):
+            if number:
+                raise LedgerError("The ledger must be readable, but it is not; try again.")
+            yield page
+
+    monkeypatch.setattr(Ledger, "promised_rows", away)
+    again = audit(client)
+    assert again["judged"] == whole["judged"] > 14
+    assert again["report"]["models"] == whole["report"]["models"]
+    monkeypatch.setattr(_audits, "_PATIENCE", -1.0)
+    assert "must be readable" in audit(client)["detail"]
+
+
+def test_the_last_ones_are_kept_and_too_many_at_once_are_refused(tmp_path, stored, monkeypatch):
+    monkeypatch.setattr(_audits, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(_audits, "_KEPT", 3)
+    with serving(tmp_path, stored / "model") as client:
+        ids = [audit(client)["id"] for _ in range(5)]
+        known = [client.get(f"/v1/audits/{id}").status_code for id in ids]
+        assert known == [404, 404, 200, 200, 200]
+        monkeypatch.setattr(_audits, "_MOST_WAITING", 0)
+        assert detail(client.post("/v1/audits"), 503)

@@ -1,11 +1,15 @@
 """Requests that arrive together, and share a batch."""
 
 import asyncio
+import math
 import threading
+from concurrent.futures import Future
+from random import Random
 
 import pytest
 
-from rocourse.service._batching import Batcher, Busy
+from rocourse.service._batching import Batcher
+from rocourse.service._lanes import Busy, Late
 
 
 class Backend:
@@ -33,8 +37,8 @@ def _answer(request):
     return request * 2
 
 
-def make(backend, *, most=8, most_waiting=1000, weigh=lambda _: 1):
-    return Batcher(backend.answer, weigh, most=most, most_waiting=most_waiting)
+def make(backend, *, most=8, weigh=lambda _: 1, **options):
+    return Batcher(backend.answer, weigh, most=most, **options)
 
 
 async def started(backend):
@@ -54,7 +58,7 @@ def test_every_request_gets_its_own_answer_in_order():
 
     async def main():
         batcher = make(backend)
-        answers = await asyncio.gather(*(batcher.ask(i) for i in range(30)))
+        answers = await asyncio.gather(*(batcher.ask(i, 60) for i in range(30)))
         await batcher.close()
         return answers
 
@@ -71,7 +75,7 @@ def test_a_request_that_comes_alone_does_not_wait():
     async def main():
         batcher = make(backend)
         for i in range(3):
-            assert await asyncio.wait_for(batcher.ask(i), 5) == 2 * i
+            assert await asyncio.wait_for(batcher.ask(i, 60), 5) == 2 * i
         await batcher.close()
 
     asyncio.run(main())
@@ -83,9 +87,9 @@ def test_requests_gather_while_a_batch_is_computed():
 
     async def main():
         batcher = make(backend)
-        first = asyncio.create_task(batcher.ask(0))
+        first = asyncio.create_task(batcher.ask(0, 60))
         await started(backend)
-        others = [asyncio.create_task(batcher.ask(i)) for i in range(1, 6)]
+        others = [asyncio.create_task(batcher.ask(i, 60)) for i in range(1, 6)]
         await settled()
         backend.go.set()
         answers = await asyncio.gather(first, *others)
@@ -101,9 +105,9 @@ def test_a_heavy_request_is_a_batch_of_its_own_and_nobody_overtakes():
 
     async def main():
         batcher = make(backend, weigh=lambda request: request, most=8)
-        tasks = [asyncio.create_task(batcher.ask(1))]
+        tasks = [asyncio.create_task(batcher.ask(1, 60))]
         await started(backend)
-        tasks += [asyncio.create_task(batcher.ask(weight)) for weight in (3, 5, 1, 50, 2, 7)]
+        tasks += [asyncio.create_task(batcher.ask(weight, 60)) for weight in (3, 5, 1, 50, 2, 7)]
         await settled()
         backend.go.set()
         answers = await asyncio.gather(*tasks)
@@ -120,7 +124,7 @@ def test_an_answer_that_is_an_error_is_raised_to_its_own_request():
     async def main():
         batcher = make(backend)
         answers = await asyncio.gather(
-            *(batcher.ask(request) for request in (1, "bad", 2)), return_exceptions=True
+            *(batcher.ask(request, 60) for request in (1, "bad", 2)), return_exceptions=True
         )
         await batcher.close()
         return answers
@@ -137,11 +141,11 @@ def test_an_error_of_the_batch_is_raised_to_all_of_it_and_to_no_other():
     async def main():
         batcher = make(backend, most=3)
         answers = await asyncio.gather(
-            *(batcher.ask(request) for request in (1, KeyError("all"), 2, 3)),
+            *(batcher.ask(request, 60) for request in (1, KeyError("all"), 2, 3)),
             return_exceptions=True,
         )
         # It goes on.
-        answers.append(await batcher.ask(4))
+        answers.append(await batcher.ask(4, 60))
         await batcher.close()
         return answers
 
@@ -150,33 +154,154 @@ def test_an_error_of_the_batch_is_raised_to_all_of_it_and_to_no_other():
     assert (three, four) == (6, 8)
 
 
-def test_too_much_that_waits_is_refused():
-    backend = Backend(held=True)
+def test_what_would_not_be_answered_in_time_is_refused_at_once():
+    backend = Backend()
 
     async def main():
-        batcher = make(backend, weigh=lambda request: request, most_waiting=10)
-        tasks = [asyncio.create_task(batcher.ask(1))]
+        batcher = make(backend, weigh=lambda request: request)
+        # A second for each unit, as far as it knows.
+        batcher._learn(8.0, 8, 2)
+        backend.go.clear()
+        backend.started.clear()
+        tasks = [asyncio.create_task(batcher.ask(8, 60))]
         await started(backend)
-        # The first of those that wait is taken in whatever it weighs.
-        tasks += [asyncio.create_task(batcher.ask(weight)) for weight in (6, 4)]
+        tasks += [asyncio.create_task(batcher.ask(weight, 60)) for weight in (6, 4)]
         await settled()
+        with pytest.raises(Busy) as refused:
+            batcher.check(10)
+        # What is under way, and the ten that wait for it.
+        assert 11 < refused.value.seconds <= 18
         with pytest.raises(Busy):
-            await batcher.ask(1)
+            await batcher.ask(1, 10)
+        batcher.check(20)
         backend.go.set()
         await asyncio.gather(*tasks)
-        # What was answered weighs no more.
-        assert await batcher.ask(10) == 20
+        batcher.check(0.1)
         await batcher.close()
 
     asyncio.run(main())
-    assert backend.batches == [[1], [6], [4], [10]] or backend.batches == [[1], [6, 4], [10]]
+    assert [request for batch in backend.batches for request in batch] == [8, 6, 4]
 
 
-def test_a_request_that_alone_is_too_heavy_is_taken_when_nobody_waits():
+def test_what_was_not_answered_in_time_is_told_so_and_not_begun_any_more():
+    backend = Backend(held=True)
+
     async def main():
-        batcher = make(Backend(), weigh=lambda request: request, most_waiting=10)
-        assert await batcher.ask(1000) == 2000
+        batcher = make(backend)
+        tasks = [asyncio.create_task(batcher.ask(1, 0.05))]
+        await started(backend)
+        tasks.append(asyncio.create_task(batcher.ask(2, 0.05)))
+        staying = asyncio.create_task(batcher.ask(3, 60))
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(result) for result in results] == [Late, Late]
+        backend.go.set()
+        assert await staying == 6
         await batcher.close()
+
+    asyncio.run(main())
+    assert backend.batches == [[1], [3]]
+
+
+class Simulation:
+    """Requests that come by chance at some rate, on its own clock.
+
+    Args:
+        rate: Requests a second.
+        seconds: How long they come.
+        fixed: What a batch takes whatever its size, in seconds.
+        each: What it takes besides for each request.
+        noise: By what share that varies.
+
+    Attributes:
+        times: When a request was due, and how long it took.
+        refused: When one was.
+    """
+
+    def __init__(self, rate, seconds, fixed=0.004, each=0.001, noise=0.0):
+        self.now, self.times, self.refused = 0.0, [], []
+        self.done_at, self.batch = math.inf, None
+        self._takes, self._noise = (fixed, each), noise
+        self._random = Random(0)
+        asyncio.run(self._run(rate, seconds))
+
+    def submit(self, _, requests):
+        """Stands in for the thread: the batch is done when the clock says so."""
+        fixed, each = self._takes
+        chance = math.exp(self._random.gauss(0.0, self._noise))
+        seconds = (fixed + each * len(requests)) * chance
+        self.done_at, self.batch = self.now + seconds, (Future(), requests)
+        return self.batch[0]
+
+    def quantile(self, share, after):
+        """Of the seconds that those took who came after a time and were answered."""
+        steady = sorted(seconds for due, seconds in self.times if due > after)
+        return steady[int(share * (len(steady) - 1))]
+
+    async def _ask(self, batcher, due):
+        try:
+            await batcher.ask(due, 2.0)
+            self.times.append((due, self.now - due))
+        except (Busy, Late):
+            self.refused.append(due)
+
+    async def _run(self, rate, seconds):
+        batcher = Batcher(
+            lambda _: None, lambda _: 1, most=256, long_wait=0.25, clock=lambda: self.now
+        )
+        thread, batcher._thread = batcher._thread, self
+        due, tasks = 0.0, []
+        while due < math.inf or self.batch or not batcher.idle:
+            self.now = min(due, self.done_at) if self.batch or due < math.inf else self.now
+            if due < self.done_at:
+                tasks.append(asyncio.create_task(self._ask(batcher, due)))
+                due += self._random.expovariate(rate)
+                due = due if due < seconds else math.inf
+            elif self.batch:
+                (future, requests), self.batch, self.done_at = self.batch, None, math.inf
+                future.set_result(requests)
+            for _ in range(6):
+                await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        batcher._thread = thread
+        await batcher.close()
+
+
+def test_what_can_be_done_is_done_without_a_refusal():
+    calm = Simulation(rate=500, seconds=3, noise=0.2)
+    assert calm.refused == []
+    assert calm.quantile(0.99, after=0) < 0.05
+
+
+@pytest.mark.parametrize(("fixed", "each"), [(0.0025, 0.001), (0.001, 0.003), (0.1, 0.005)])
+def test_of_three_times_as_much_as_can_be_done_what_can_be_is_done_and_soon(fixed, each):
+    # As many as 32 clients have answered who ask one after the other.
+    capacity = 32 / (fixed + 32 * each)
+    takes = {"fixed": fixed, "each": each, "noise": 0.2}
+    calm = Simulation(capacity / 10, 3000 / capacity, **takes)
+    crowd = Simulation(3 * capacity, 2.0 + 600 / capacity, **takes)
+    steady = [seconds for due, seconds in crowd.times if due > 2]
+    assert len(steady) >= 0.8 * 600
+    assert crowd.quantile(0.99, after=2) <= 4 * calm.quantile(0.99, after=0)
+    # Nobody is left without an answer.
+    assert len(crowd.times) + len(crowd.refused) == pytest.approx(6 * capacity + 1800, rel=0.1)
+
+
+def test_a_burst_may_wait():
+    burst = Simulation(rate=100_000, seconds=0.003)
+    assert burst.refused == [] and len(burst.times) > 250
+
+
+def test_closing_does_not_wait_without_end():
+    backend = Backend(held=True)
+
+    async def main():
+        batcher = make(backend)
+        asking = asyncio.create_task(batcher.ask(1, 60))
+        await started(backend)
+        await batcher.close(0.05)
+        assert not batcher.idle
+        backend.go.set()
+        assert await asking == 2
 
     asyncio.run(main())
 
@@ -186,7 +311,7 @@ def test_closing_answers_what_is_waiting():
 
     async def main():
         batcher = make(backend, most=2)
-        tasks = [asyncio.create_task(batcher.ask(i)) for i in range(5)]
+        tasks = [asyncio.create_task(batcher.ask(i, 60)) for i in range(5)]
         await started(backend)
         closing = asyncio.create_task(batcher.close())
         await settled()
@@ -212,9 +337,9 @@ def test_who_leaves_is_answered_for_nobody_and_keeps_nobody(leaver):
 
     async def main():
         batcher = make(backend)
-        first = asyncio.create_task(batcher.ask(1))
+        first = asyncio.create_task(batcher.ask(1, 60))
         await started(backend)
-        leaving, staying = (asyncio.create_task(batcher.ask(i)) for i in (leaver, 3))
+        leaving, staying = (asyncio.create_task(batcher.ask(i, 60)) for i in (leaver, 3))
         await settled()
         # One while its batch is computed, one while it waits.
         first.cancel()
@@ -238,11 +363,11 @@ def test_light_batches_need_no_thread_for_as_long_as_they_are_light():
         return requests
 
     async def ask():
-        batcher = Batcher(answer, lambda _: 1, most=1, most_waiting=10, light=lambda: light[0])
-        await batcher.ask("a")
+        batcher = Batcher(answer, lambda _: 1, most=1, light=lambda: light[0])
+        await batcher.ask("a", 60)
         # Another model took over, which takes longer.
         light[0] = 0
-        await batcher.ask("b")
+        await batcher.ask("b", 60)
         await batcher.close()
 
     asyncio.run(ask())

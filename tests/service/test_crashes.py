@@ -1,12 +1,12 @@
 """Whatever was acknowledged is remembered, once, however often service or database are killed.
 
-`ROCOURSE_KILLS=20 pytest tests/service/test_crashes.py` kills more often than the few times that
-fit into every run.
+`python benchmarks/losses.py --times 40` does so more often than the few times that fit into every
+run.
 """
 
 import http.client
 import json
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 from tests.ledger.postgres import PostgresServer, why_missing
@@ -21,15 +22,14 @@ from tests.ledger.postgres import PostgresServer, why_missing
 from rocourse import CounterNet, datasets
 from rocourse.ledger import Ledger
 
-KILLS = int(os.environ.get("ROCOURSE_KILLS", "2"))
+KILLS = 2
 SENDERS = 8
 # Between two kills, so many are answered.
 ANSWERS = 60
 PATIENCE = 90
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def make_model(folder):
     """A stored model, and requests that it answers with a recourse."""
     data = datasets.load("german_credit", seed=0)
     frame = next(iter(data.subsets.values()))
@@ -41,15 +41,19 @@ def model(tmp_path_factory):
         trainer__epochs=30,
         random_state=0,
     ).fit(rows, frame[data.target])
-    path = tmp_path_factory.mktemp("served") / "model"
-    fitted.save(path)
+    fitted.save(folder / "model")
     refused = rows[fitted.recourse(rows, desired=1).status == "found"]
     bodies = [
         json.dumps({"applicants": [{"row": row}]})
         for row in json.loads(refused.to_json(orient="records"))
     ]
     assert len(bodies) > 20
-    return path, bodies
+    return folder / "model", bodies
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("served"))
 
 
 class Service:
@@ -128,19 +132,21 @@ class Senders:
 def check(ledger, senders):
     """All that was acknowledged is there, and nothing else: each key was written once."""
     with Ledger.open(ledger) as book:
-        pages = book.open_promises(at=datetime.now(UTC))
+        pages = book.binding_promises(at=datetime.now(UTC))
         found = [promise.id for page in pages for promise in page]
+        assert book.upkeep.verify().clean
     assert len(found) == len(set(found))
     assert sorted(found) == sorted(senders.acknowledged.values())
 
 
-def test_a_service_that_is_killed_forgets_nothing(model, tmp_path):
+def kill_service(model, folder, times):
+    """Kills a service again and again; gives what was sent."""
     path, bodies = model
-    service = Service(path, tmp_path / "ledger.db")
+    service = Service(path, folder / "ledger.db")
     service.start()
     senders = Senders(service.port, bodies)
     try:
-        for _ in range(KILLS):
+        for _ in range(times):
             senders.wait_for(ANSWERS)
             service.end(signal.SIGKILL)
             service.start()
@@ -149,11 +155,11 @@ def test_a_service_that_is_killed_forgets_nothing(model, tmp_path):
         senders.stop()
         service.end(signal.SIGTERM)
     check(service.ledger, senders)
-    assert senders.again > 0
+    return senders
 
 
-@pytest.mark.skipif(why_missing() is not None, reason=str(why_missing()))
-def test_a_database_that_is_killed_forgets_nothing(model):
+def kill_database(model, times):
+    """Kills a database under a service again and again; gives what was sent."""
     path, bodies = model
     database = PostgresServer()
     try:
@@ -162,7 +168,7 @@ def test_a_database_that_is_killed_forgets_nothing(model):
         service.start()
         senders = Senders(service.port, bodies)
         try:
-            for _ in range(KILLS):
+            for _ in range(times):
                 senders.wait_for(ANSWERS)
                 database.kill()
                 database.start()
@@ -171,6 +177,63 @@ def test_a_database_that_is_killed_forgets_nothing(model):
             senders.stop()
             service.end(signal.SIGTERM)
         check(service.ledger, senders)
-        assert senders.again > 0
+        return senders
     finally:
         database.remove()
+
+
+def lose_power(model, folder, times):
+    """Copies what is on disk at random moments, with a torn end, and looks into each copy.
+
+    Gives what was sent.
+    """
+    path, bodies = model
+    service = Service(path, folder / "ledger.db")
+    service.start()
+    senders = Senders(service.port, bodies)
+    random, copies = Random(times), []
+    try:
+        for k in range(times):
+            senders.wait_for(random.randint(1, ANSWERS))
+            copy = folder / f"copy{k}" / "ledger.db"
+            copy.parent.mkdir()
+            acknowledged = set(senders.acknowledged.values())
+            # As if the machine had stopped: nothing is written while the files are copied.
+            service.process.send_signal(signal.SIGSTOP)
+            try:
+                for end in ("", "-wal"):
+                    shutil.copyfile(f"{service.ledger}{end}", f"{copy}{end}")
+            finally:
+                service.process.send_signal(signal.SIGCONT)
+            if k % 2:
+                # What was being written, and never acknowledged, came to disk in part.
+                with open(f"{copy}-wal", "ab") as log:
+                    log.write(random.randbytes(random.randint(1, 9000)))
+            copies.append((copy, acknowledged))
+        senders.wait_for(ANSWERS)
+    finally:
+        senders.stop()
+        service.end(signal.SIGTERM)
+    check(service.ledger, senders)
+    everything = set(senders.acknowledged.values())
+    for copy, acknowledged in copies:
+        with Ledger.open(copy) as book:
+            pages = book.binding_promises(at=datetime.now(UTC))
+            found = [promise.id for page in pages for promise in page]
+            assert book.upkeep.verify().clean
+        assert acknowledged <= set(found) <= everything
+        assert len(found) == len(set(found)) <= len(acknowledged) + 2 * SENDERS + ANSWERS
+    return senders
+
+
+def test_a_service_that_is_killed_forgets_nothing(model, tmp_path):
+    assert kill_service(model, tmp_path, KILLS).again > 0
+
+
+@pytest.mark.skipif(why_missing() is not None, reason=str(why_missing()))
+def test_a_database_that_is_killed_forgets_nothing(model):
+    assert kill_database(model, KILLS).again > 0
+
+
+def test_a_machine_that_loses_power_forgets_nothing(model, tmp_path):
+    lose_power(model, tmp_path, 2 * KILLS)

@@ -28,7 +28,7 @@ CLOSE = {"rel": 1e-5, "abs": 1e-6}
 
 def promises_in(ledger):
     now = datetime.now(UTC)
-    return {promise.id: promise for page in ledger.open_promises(at=now) for promise in page}
+    return {promise.id: promise for page in ledger.binding_promises(at=now) for promise in page}
 
 
 def essence(decision):
@@ -135,6 +135,7 @@ def test_the_ledger_holds_exactly_the_promises_that_were_answered(tmp_path, stor
         assert promise.probability_before == decision["probability"]
         assert promise.probability_after == recourse["probability"]
         assert promise.robustness == recourse["robustness"]["share"]
+        assert promise.months == recourse["months"]
         assert promise.expires_at - promise.issued_at == timedelta(days=30)
         issued = datetime.fromisoformat(recourse["issued_at"])
         assert abs(promise.issued_at - issued) < timedelta(milliseconds=1)
@@ -318,7 +319,7 @@ class TestWithoutLedger:
         for response in (
             forgetful.get(f"/v1/recourses/{id}"),
             forgetful.post("/v1/redemptions", json={"id": id, "row": ROW}),
-            forgetful.get("/v1/audit"),
+            forgetful.post("/v1/audits"),
         ):
             assert "--ledger" in detail(response, 409)
 

@@ -14,6 +14,7 @@ from tests.service.making import (
     FAVOURABLE,
     ROW,
     TARGET,
+    audit,
     decide,
     detail,
     make_schema,
@@ -72,7 +73,7 @@ def test_decision_promise_redemption_and_audit(boosted, asked, tmp_path):
         told = client.get(f"/v1/recourses/{recourse['id']}").json()
         assert (told["model"], told["status"]) == (digest, "open")
         assert client.get("/v1/model").json()["digest"] == digest
-        own, other = client.get("/v1/audit").json()["models"]
+        own, other = audit(client)["report"]["models"]
         assert own["judged"] == own["honoured"] == other["judged"] > 0
         assert other["honoured"] < other["judged"]
         body = {"id": recourse["id"], "row": row}

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from tests.service.making import ROW, decide, detail, plain_rows, promise_for
+from tests.service.making import ROW, audit, decide, detail, plain_rows, promise_for
 
 from rocourse.service import Role, Settings, add_key, create_app
 
@@ -16,13 +16,19 @@ import httpx  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
+NOTICE = "GET /v1/recourses/{id}/notice"
 GUARDED = [
     "POST /v1/decisions",
+    "GET /v1/recourses",
     "GET /v1/recourses/{id}",
+    NOTICE,
     "POST /v1/redemptions",
+    "POST /v1/erasures",
+    "GET /v1/erasures",
     "GET /v1/model",
     "POST /v1/model/reload",
-    "GET /v1/audit",
+    "POST /v1/audits",
+    "GET /v1/audits/{id}",
 ]
 OPEN = ["GET /healthz", "GET /readyz", "GET /metrics"]
 REFUSALS = {"400", "401", "403", "413", "415", "422", "429", "503"}
@@ -142,7 +148,11 @@ def test_the_life_of_a_promise_is_as_described(service, schema, client, asked):
     path = {"id": recourse["id"]}
     answer = ask(service, schema, "GET /v1/recourses/{id}", path_parameters=path)
     assert answer.json()["status"] == "redeemed"
-    assert ask(service, schema, "GET /v1/audit").json()["models"]
+    asked_for = ask(service, schema, "POST /v1/audits").json()
+    done = audit(client)
+    path = {"id": asked_for["id"]}
+    answer = ask(service, schema, "GET /v1/audits/{id}", path_parameters=path)
+    assert answer.json()["report"]["models"] == done["report"]["models"]
 
 
 def test_wishes_and_options_are_as_described(service, schema, client, asked):
@@ -179,18 +189,24 @@ def test_the_description_is_valid_and_complete(schema, description):
     assert set(references(description)) <= known
 
 
+def success(label):
+    """The status of what was done, or is being done."""
+    return "202" if label == "POST /v1/audits" else "200"
+
+
 def test_every_refusal_is_described_as_it_is_sent(description):
     for label, operation in operations(description).items():
-        assert operation["responses"].keys() >= REFUSALS | {"200"}, label
+        assert operation["responses"].keys() >= REFUSALS | {success(label)}, label
         for status, response in operation["responses"].items():
-            if status != "200":
+            if status != success(label):
                 problem = response["content"]["application/json"]["schema"]
                 assert problem == {"$ref": "#/components/schemas/Problem"}
     assert "HTTPValidationError" not in description["components"]["schemas"]
     conflicts = {label for label, op in operations(description).items() if "409" in op["responses"]}
     assert conflicts == {*GUARDED} - {"GET /v1/model"}
     missing = {label for label, op in operations(description).items() if "404" in op["responses"]}
-    assert missing == {"GET /v1/recourses/{id}", "POST /v1/redemptions"}
+    named = {"GET /v1/recourses/{id}", "GET /v1/audits/{id}", NOTICE}
+    assert missing == named | {"POST /v1/redemptions", "POST /v1/erasures"}
 
 
 def test_keys_are_described(description):
@@ -203,16 +219,20 @@ def test_keys_are_described(description):
 def test_every_answer_and_every_body_has_a_shape(description):
     for label, operation in operations(description).items():
         assert operation["description"], label
-        (kind,) = operation["responses"]["200"]["content"]
+        kinds = operation["responses"][success(label)]["content"]
+        if label == NOTICE:
+            assert sorted(kinds) == ["application/pdf", "text/html", "text/plain"]
+            continue
+        (kind,) = kinds
         if label == "GET /metrics":
             assert kind == "text/plain"
             continue
         assert kind == "application/json"
-        shape = operation["responses"]["200"]["content"][kind]["schema"]
+        shape = operation["responses"][success(label)]["content"][kind]["schema"]
         assert "$ref" in shape or shape["type"] == "object", label
         if "requestBody" in operation:
             body = operation["requestBody"]["content"]["application/json"]["schema"]
-            assert "$ref" in body or body["properties"], label
+            assert "$ref" in body or "anyOf" in body or body["properties"], label
 
 
 def test_rows_are_described_by_their_features(description):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ledger.making import make_issue, make_promise
+from tests.limits import broken_limits, random_rows, random_schema
 from tests.service.making import (
     FAVOURABLE,
     ROW,
@@ -24,7 +25,7 @@ from tests.service.making import (
 )
 
 from rocourse.artifacts import save
-from rocourse.schema import Categorical
+from rocourse.schema import Categorical, Change, Linear, Moves, Wishes
 from rocourse.service import Settings, create_app
 from rocourse.service._redemption import compare
 
@@ -80,7 +81,7 @@ def test_what_is_missing_is_named_and_the_promise_stays_open(client, promise):
 
 def test_going_further_than_asked_fulfils(client, promise):
     _, recourse = promise
-    further = {**recourse["row"], "income": recourse["row"]["income"] + 5.0}
+    further = {**recourse["row"], "income": recourse["row"]["income"] + 2.0}
     answer = redeem(client, recourse["id"], further).json()
     assert answer["fulfilled"] and answer["unmet"] == answer["drifted"] == []
     assert answer["status"] == "redeemed"
@@ -98,6 +99,123 @@ def test_what_drifted_is_named_and_does_not_count_against_the_applicant(client, 
     assert answer["fulfilled"] and answer["unmet"] == []
 
 
+@pytest.mark.parametrize(
+    ("feature", "value"),
+    [
+        ("region", "other"),
+        ("children", "other"),
+        ("age", -2),
+        ("income", 1e30),
+        ("income", 400.0),
+        ("years employed", 10**12),
+    ],
+)
+def test_what_no_advice_could_have_asked_for_is_not_redeemed(client, promise, feature, value):
+    """Another region, fewer years of age, more than anybody has: not the row that was promised."""
+    _, recourse = promise
+    presented = dict(recourse["row"])
+    if value == "other":
+        (value,) = {"region": {"north", "south"}, "children": {0, 1}}[feature] - {
+            presented[feature]
+        }
+    presented[feature] = presented["age"] + value if feature == "age" else value
+    answer = redeem(client, recourse["id"], presented).json()
+    assert (answer["status"], answer["fulfilled"], answer["honoured"]) == ("open", False, False)
+    [entry] = answer["forbidden"]
+    assert (entry["feature"], entry["presented"]) == (feature, presented[feature])
+    assert entry["rule"].startswith("must")
+    assert events(client, recourse["id"]) == ["open"]
+    # Nothing is lost by it.
+    assert redeem(client, recourse["id"], recourse["row"]).json()["status"] == "redeemed"
+
+
+def test_going_on_for_ever_in_the_direction_of_the_advice_is_not_redeemed():
+    before = {**ROW, "income": 40.0}
+    promised = {**before, "income": 30.0}
+    for low, forbidden in ((25.0, []), (3.0, []), (0.0, ["income"]), (-1e30, ["income"])):
+        found = compare(SCHEMA, before, promised, {**promised, "income": low})
+        assert [entry["feature"] for entry in found.forbidden] == forbidden
+        assert found.unmet == [] and found.fulfilled == (not forbidden)
+
+
+def test_limits_of_change_and_sums_are_counted_from_the_row_in_the_ledger():
+    schema = SCHEMA.constrain(
+        change={"income": Change(max_increase=10.0)},
+        moves={"job": Moves(forbidden={"part": ["none"]})},
+        together=[Linear({"age": 1.0, "years employed": 1.0}, at_most=60.0)],
+    )
+    before = {**ROW, "age": 44, "years employed": 4}
+    promised = {**before, "income": before["income"] + 8.0}
+
+    def forbidden(**changes):
+        found = compare(schema, before, promised, {**promised, **changes})
+        return sorted({entry["feature"] for entry in found.forbidden})
+
+    assert forbidden() == forbidden(income=before["income"] + 9.9) == []
+    assert forbidden(income=before["income"] + 10.1) == ["income"]
+    assert forbidden(job="full") == []
+    assert forbidden(job="none") == ["job"]
+    assert forbidden(age=55) == []
+    assert forbidden(age=60) == ["age", "years employed"]
+
+
+def test_wishes_hold_for_whoever_returns():
+    before = {**ROW, "income": 31.0}
+    promised = {**before, "income": 60.0}
+
+    def forbidden(wishes, **changes):
+        found = compare(SCHEMA, before, promised, {**promised, **changes}, Wishes(**wishes))
+        return [(entry["feature"], "wish" in entry["rule"]) for entry in found.forbidden]
+
+    assert forbidden({"lock": ["owner"]}) == []
+    assert forbidden({"lock": ["owner"]}, owner=True) == [("owner", True)]
+    assert forbidden({"only": ["income"]}, age=50) == [("age", True)]
+    assert forbidden({"ranges": {"income": (None, 70.0)}}, income=69.0) == []
+    assert forbidden({"ranges": {"income": (None, 70.0)}}, income=71.0) == [("income", True)]
+    assert forbidden({"ranges": {"job": ("part", "full")}}, job="none") == [("job", True)]
+    assert forbidden({"prefer": ["income"]}, owner=True) == []
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.randoms(use_true_random=False))
+def test_what_is_forbidden_is_what_an_oracle_says(random):
+    """Changes from one row to another, by the schema's JSON; steps and counts bind advice alone."""
+    schema = random_schema(random)
+    before, promised, presented = (
+        {name: _plain(value) for name, value in row.items()}
+        for row in random_rows(random, schema, 3).to_dict("records")
+    )
+    if any(value is None for row in (before, promised) for value in row.values()):
+        return
+    found = {entry["feature"] for entry in compare(schema, before, before, presented).forbidden}
+    written = schema.to_dict()
+    for feature in written["features"]:
+        name = feature["name"]
+        if before[name] == presented[name] or any(
+            "linear" in r for r in written.get("together", [])
+        ):
+            continue
+        if presented[name] is None:
+            assert name in found
+            continue
+        alone = {**before, name: presented[name]}
+        said = " ".join(text for text in broken_limits({**written, "together": []}, before, alone))
+        for word in ("range", "step", "nobody would notice", "fraction"):
+            said = said.replace(f"{name}: {word} ", "")
+        beyond = feature["kind"] == "continuous" and not (
+            feature["low"] - 0.09 * (feature["high"] - feature["low"])
+            <= presented[name]
+            <= feature["high"] + 0.09 * (feature["high"] - feature["low"])
+        )
+        if not beyond:
+            assert (name in found) == (f"{name}:" in said), (said, alone)
+
+
+def _plain(value):
+    value = value.item() if hasattr(value, "item") else value
+    return None if value is None or value != value else value
+
+
 def test_who_fulfils_it_but_fell_behind_elsewhere_leaves_it_open(client, asked):
     # Refused for what changed besides, though the promised row itself would be approved.
     rows = plain_rows(asked)
@@ -112,7 +230,8 @@ def test_who_fulfils_it_but_fell_behind_elsewhere_leaves_it_open(client, asked):
         expires_at=now + timedelta(days=1),
     )
     ledger_of(client).issue([make_issue(promise)])
-    fallen = {**worst, "age": promised["age"]}
+    kept = {name: promised[name] for name in ("age", "region", "children")}
+    fallen = {**worst, **kept}
     assert not decide(client, fallen)["decisions"][0]["favourable"]
     answer = redeem(client, promise.id, fallen).json()
     assert answer["fulfilled"] and not answer["honoured"]
@@ -199,7 +318,26 @@ def test_an_expired_promise_does_not_bind(tmp_path, stored, asked):
     with serving(tmp_path, stored / "model", valid_for=timedelta(microseconds=1)) as client:
         _, recourse = promise_for(client, plain_rows(asked))
         assert "expired" in detail(redeem(client, recourse["id"], recourse["row"]), 409)
-        assert events(client, recourse["id"]) == ["open"]
+        # It is told as it is, with the reason, though nothing had to be recorded.
+        told = client.get(f"/v1/recourses/{recourse['id']}").json()
+        assert told["status"] == "expired"
+        assert [line["status"] for line in told["history"]] == ["open", "expired"]
+        assert told["history"][-1]["at"] == told["expires_at"]
+        assert [line["detail"] for line in told["history"]] == ["issued", "its time ran out"]
+        assert [e.status for e in ledger_of(client).history(recourse["id"])] == ["open"]
+
+
+def test_a_clock_that_jumps_ends_a_promise_for_as_long_as_it_is_wrong(tmp_path, stored, asked):
+    with serving(tmp_path, stored / "model") as client:
+        backend, jump = client.app.state.backend, timedelta(0)
+        backend.clock = lambda: datetime.now(UTC) + jump
+        _, recourse = promise_for(client, plain_rows(asked))
+        jump = timedelta(days=400)
+        assert "expired" in detail(redeem(client, recourse["id"], recourse["row"]), 409)
+        # Before it was made at all, it binds as well: clocks differ.
+        jump = -timedelta(days=400)
+        assert redeem(client, recourse["id"], recourse["row"]).json()["status"] == "redeemed"
+        assert events(client, recourse["id"]) == ["open", "redeemed"]
 
 
 @pytest.mark.parametrize("change", ["categories", "kind", "column", "class"])

@@ -5,6 +5,7 @@ import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from tests.service.making import (
     FAVOURABLE,
@@ -18,8 +19,12 @@ from tests.service.making import (
     serving,
     train,
 )
+from tests.test_artifacts import edit_header, edit_weights
 
 from rocourse.artifacts import load, model_digest, save
+from rocourse.errors import ArtifactError
+from rocourse.estimators import RecourseClassifier
+from rocourse.service._decider import Decider
 from rocourse.service._run import _reload
 
 MODEL, WEIGHTS = "model.json", "weights.safetensors"
@@ -100,6 +105,54 @@ def test_a_model_that_cannot_be_read_leaves_the_old_one_in_service(service, stor
     assert detail(reload(client), 409)
     assert answers_as_before(client, stored)
     assert client.get("/readyz").status_code == 200
+
+
+def huge(tensor):
+    """Finite, but nothing can be computed with it."""
+    return np.where(np.arange(tensor.size).reshape(tensor.shape) % 2, 3e38, -3e38).astype("f4")
+
+
+def test_a_model_that_computes_nothing_leaves_the_old_one_in_service(service, stored):
+    client, path = service
+    edit_weights(path, lambda _, tensor: huge(tensor))
+    assert detail(reload(client), 409)
+    assert answers_as_before(client, stored)
+    with pytest.raises(ArtifactError):
+        Decider.load(path)
+
+
+@pytest.mark.parametrize("fault", ["not honoured", "no number", "an exception"])
+def test_a_model_whose_recourses_are_none_leaves_the_old_one_in_service(
+    service, stored, monkeypatch, fault
+):
+    client, _ = service
+    each = RecourseClassifier.recourse_each
+
+    def faulty(self, rows, **options):
+        records = each(self, rows, **options)
+        for record in records:
+            if fault == "no number":
+                record["cost"] = float("nan")
+            elif record["changes"] and fault == "an exception":
+                raise RuntimeError
+            elif record["changes"]:
+                # As if nothing had to be done.
+                record["changes"] = [{**record["changes"][0], "to": record["changes"][0]["from"]}]
+        return records
+
+    monkeypatch.setattr(RecourseClassifier, "recourse_each", faulty)
+    assert detail(reload(client), 409)
+    monkeypatch.undo()
+    assert answers_as_before(client, stored)
+
+
+@pytest.mark.parametrize("change", [["x"], {"kind": ["x"]}, 5], ids=repr)
+def test_a_header_of_another_shape_leaves_the_old_one_in_service(service, stored, change):
+    client, path = service
+    for name in ("method", "supplied", "fitted"):
+        edit_header(path, **{name: change})
+        assert detail(reload(client), 409)
+    assert answers_as_before(client, stored)
 
 
 @pytest.mark.parametrize("change", ["bounds", "categories", "column"])

@@ -8,7 +8,8 @@ app = backend + batching      HTTP, keys, limits, the page
 
 from rocourse.service._app import create_app
 from rocourse.service._keys import Caller, KeyRing, Role, add_key, list_keys, remove_key
-from rocourse.service._run import log_to_stderr, serve
+from rocourse.service._logs import log_to_stderr
+from rocourse.service._run import serve
 from rocourse.service._settings import LOOPBACK, Settings
 
 __all__ = [

@@ -1,5 +1,6 @@
 """Who may ask for what, and how often."""
 
+import logging
 import math
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -7,8 +8,11 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from rocourse.errors import ConfigError
 from rocourse.service._guards import RateLimit
 from rocourse.service._keys import Caller, KeyRing, Role
+
+log = logging.getLogger("rocourse.service")
 
 _bearer = HTTPBearer(
     auto_error=False, description="An API key, made with `rocourse keys add`.", scheme_name="key"
@@ -67,12 +71,16 @@ class Access:
 def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     if ring is None:
         return _EVERYONE
-    caller = ring.caller(credentials.credentials) if credentials else None
+    try:
+        caller = ring.caller(credentials.credentials) if credentials else None
+    except ConfigError as error:
+        log.error("nobody is let in: %s", error)
+        raise HTTPException(503, "The keys cannot be read at the moment.") from error
     if caller is None:
         raise HTTPException(
             401,
-            "An API key is needed, as `Authorization: Bearer KEY`, and none or a wrong one was "
-            "given.",
+            "An API key is needed, as `Authorization: Bearer KEY`, and none, a wrong one or one "
+            "that has expired was given.",
             {"WWW-Authenticate": "Bearer"},
         )
     return caller

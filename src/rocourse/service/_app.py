@@ -1,50 +1,40 @@
 """The service as an ASGI application."""
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, HTTPException, Path, Request, Response
-from fastapi.concurrency import run_in_threadpool
-from fastapi.exceptions import RequestValidationError
+from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import create_model
 
 import rocourse
-from rocourse.errors import (
-    ArtifactError,
-    ConfigError,
-    DataError,
-    LedgerError,
-    RocourseError,
-    SettledPromise,
-    UnknownPromise,
-)
-from rocourse.ledger import Conflict, Ledger
+from rocourse.ledger import Conflict
 from rocourse.service import _documents as documents
 from rocourse.service._access import SECURED, Access
-from rocourse.service._audits import LedgerAuditor
-from rocourse.service._backend import Backend, Question, promise_document
-from rocourse.service._batching import Batcher, Busy
+from rocourse.service._audit_documents import AuditAnswer
+from rocourse.service._backend import Backend, promise_document
 from rocourse.service._decision_reader import DecisionReader
+from rocourse.service._decisions import PATH as DECISIONS
+from rocourse.service._erasures import add_erasure_routes, ledgers_of
+from rocourse.service._failures import handle_failures
 from rocourse.service._fast_path import FastPath, FastRoute
-from rocourse.service._guards import Guards, RateLimit, problem
-from rocourse.service._keys import KeyRing, Role
+from rocourse.service._guards import Guards, RateLimit
+from rocourse.service._keys import Caller, KeyRing, Role
 from rocourse.service._metrics import CONTENT_TYPE_LATEST
 from rocourse.service._model_document import model_document
+from rocourse.service._notices import add_notice_route
 from rocourse.service._reading import StrictRoute
 from rocourse.service._rows import plain_row
 from rocourse.service._settings import LOOPBACK, Settings
+from rocourse.service._work import Work
 
-# Rows that share one commit: where a disk is slow, many do, and none waits for several commits.
-_MOST_ROWS_AT_ONCE = 256
-# In whole requests' worth of rows: what may wait before more is refused.
-_MOST_WAITING = 4
+# Promises of one answer: more than anybody has.
+_LISTED = 1000
 
-_DECISIONS = "/v1/decisions"
 Responses = dict[int | str, dict[str, Any]]
 _PROBLEMS: Responses = {
     status: {"model": documents.Problem, "description": description}
@@ -59,7 +49,7 @@ _PROBLEMS: Responses = {
         503: "Not now",
     }.items()
 }
-_MISSING: Responses = {404: {"model": documents.Problem, "description": "There is no such promise"}}
+_MISSING: Responses = {404: {"model": documents.Problem, "description": "There is none of this id"}}
 _CONFLICT: Responses = {409: {"model": documents.Problem, "description": "Against the record"}}
 _TEXT: Responses = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
@@ -76,27 +66,12 @@ def create_app(settings: Settings, *, backend: Backend | None = None) -> FastAPI
     """
     ring = None if settings.keys is None else KeyRing.read(settings.keys)
     backend = backend or Backend.open(settings)
-    batcher: Batcher[Question, str | Conflict] = Batcher(
-        backend.answer,
-        lambda asked: len(asked.rows),
-        most=_MOST_ROWS_AT_ONCE,
-        most_waiting=_MOST_WAITING * settings.max_rows,
-        light=lambda: backend.prompt_rows,
-    )
-    # Wishes and options take a search each: they have a thread of their own, one request at a time,
-    # so that the others do not wait for them.
-    searches: Batcher[Question, str | Conflict] = Batcher(
-        backend.answer,
-        lambda asked: len(asked.rows),
-        most=1,
-        most_waiting=_MOST_WAITING * settings.max_rows,
-    )
+    work = Work(backend, settings.deadline)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await batcher.close()
-        await searches.close()
+        await work.close()
         backend.close()
 
     app = FastAPI(
@@ -108,20 +83,25 @@ def create_app(settings: Settings, *, backend: Backend | None = None) -> FastAPI
         docs_url=None,
         redoc_url=None,
         responses=_PROBLEMS,
+        # Its own spans would hold paths and queries: ids of promises and subjects.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.router.route_class = StrictRoute
-    app.state.backend = backend
-    _handle_failures(app)
+    app.state.backend, app.state.work = backend, work
+    handle_failures(app, backend.decider.schema.names)
 
-    async def ask(question: Question) -> str | Conflict:
-        return await (batcher if question.choices is None else searches).ask(question)
-
-    decide = _add_routes(app, settings, backend, ask, ring)
+    decide = _add_routes(app, settings, backend, work, ring)
     _add_page(app)
     names = {*LOOPBACK, settings.host, *settings.hosts}
-    route = FastRoute(_DECISIONS, "POST", decide)
+    route = FastRoute(DECISIONS, "POST", decide)
     app.add_middleware(FastPath, route=route, handlers=app.exception_handlers)
-    app.add_middleware(Guards, max_bytes=settings.max_bytes, hosts=names, metrics=backend.metrics)
+    app.add_middleware(
+        Guards,
+        max_bytes=settings.max_bytes,
+        hosts=names,
+        metrics=backend.metrics,
+        tracing=backend.tracing,
+    )
     return app
 
 
@@ -129,14 +109,17 @@ def _add_routes(
     app: FastAPI,
     settings: Settings,
     backend: Backend,
-    ask: Callable[[Question], Awaitable[str | Conflict]],
+    work: Work,
     ring: KeyRing | None,
 ) -> Callable[[Request], Awaitable[Response]]:
     """Adds all routes; gives the endpoint that decides."""
     access = Access(ring, RateLimit(settings.rate))
     allow = access.allow
-    auditor = LedgerAuditor(backend)
     row = backend.row
+
+    async def look_up(read: Callable[[], Any]) -> Any:
+        return await work.lookups.run(read, within=settings.deadline)
+
     example = backend.decider.example()
     reader = DecisionReader(row, lambda: backend.decider.schema, settings.max_rows, example)
     # A name of its own: OpenAPI shows it.
@@ -146,7 +129,7 @@ def _add_routes(
     )
 
     @app.post(
-        _DECISIONS,
+        DECISIONS,
         response_model=documents.DecisionsAnswer,
         responses=_CONFLICT,
         openapi_extra=reader.description() | SECURED,
@@ -154,8 +137,8 @@ def _add_routes(
     async def decide(request: Request) -> Response:
         """Decides on rows, with a recourse for those that are refused."""
         caller = await access.check(request, Role.DECIDE)
-        question = await reader.read(request, caller.name)
-        answer = await ask(question)
+        question = replace(await reader.read(request, caller), traced=backend.tracing.here())
+        answer = await work.decisions.ask(question)
         if isinstance(answer, Conflict):
             raise HTTPException(
                 409, "This Idempotency-Key was used for another request; choose a new one."
@@ -166,24 +149,52 @@ def _add_routes(
         "/v1/recourses/{id}",
         response_model=documents.PromiseAnswer,
         responses=_MISSING | _CONFLICT,
-        dependencies=[Depends(allow(Role.READ))],
     )
-    def recourse(id: Annotated[documents.PromiseId, Path()]) -> JSONResponse:
+    async def recourse(
+        id: Annotated[documents.PromiseId, Path()],
+        caller: Annotated[Caller, Depends(allow(Role.READ))],
+    ) -> JSONResponse:
         """What was promised, and what became of it."""
-        ledger = _ledger(backend)
-        return JSONResponse(promise_document(ledger.promise(id), ledger))
+        ledger = ledgers_of(backend).reading
+
+        def find() -> dict[str, Any]:
+            promise = ledger.promise(id, tenant=caller.tenant)
+            return promise_document(promise, ledger.history(id), backend.clock())
+
+        return JSONResponse(await look_up(find))
+
+    @app.get("/v1/recourses", response_model=documents.PromisesAnswer, responses=_CONFLICT)
+    async def recourses(
+        subject: Annotated[documents.Reference, Query()],
+        caller: Annotated[Caller, Depends(allow(Role.READ))],
+    ) -> JSONResponse:
+        """What was promised to a subject, and what became of it."""
+        ledger, now = ledgers_of(backend).reading, backend.clock()
+
+        def find() -> dict[str, Any]:
+            found = ledger.promises_of(subject, page=_LISTED + 1, tenant=caller.tenant)
+            told = [promise_document(one, ledger.history(one.id), now) for one in found[:_LISTED]]
+            return {"promises": told, "complete": len(found) == len(told)}
+
+        return JSONResponse(await look_up(find))
 
     @app.post(
         "/v1/redemptions",
         response_model=documents.RedemptionAnswer,
         responses=_MISSING | _CONFLICT,
-        dependencies=[Depends(allow(Role.DECIDE))],
     )
-    def redeem(body: returned) -> JSONResponse:  # type: ignore[valid-type]
+    async def redeem(
+        body: returned,  # type: ignore[valid-type]
+        caller: Annotated[Caller, Depends(allow(Role.DECIDE))],
+    ) -> JSONResponse:
         """Someone returns: is the recourse fulfilled, and does the model in service honour it?"""
-        _ledger(backend)
+        ledgers_of(backend)
         presented = plain_row(body.row)  # type: ignore[attr-defined]
-        return JSONResponse(backend.redeem(body.id, presented))  # type: ignore[attr-defined]
+        id: str = body.id  # type: ignore[attr-defined]
+        return JSONResponse(await look_up(lambda: backend.redeem(id, presented, caller.tenant)))
+
+    add_notice_route(app, backend, allow(Role.READ), work.letters)
+    add_erasure_routes(app, backend, allow(Role.ERASE), look_up)
 
     @app.get(
         "/v1/model",
@@ -202,17 +213,37 @@ def _add_routes(
     )
     async def reload() -> dict[str, Any]:
         """Puts the model that is on disk now in service, or leaves everything as it was."""
-        return await run_in_threadpool(backend.reload)
+        return await work.reloads.run(backend.reload)
+
+    @app.post(
+        "/v1/audits",
+        status_code=202,
+        response_model=AuditAnswer,
+        responses=_CONFLICT,
+    )
+    async def audit(caller: Annotated[Caller, Depends(allow(Role.AUDIT))]) -> JSONResponse:
+        """Has all promises that are owed judged by the model in service and the candidates."""
+        found = work.audits.start(ledgers_of(backend).auditing, caller.tenant)
+        return JSONResponse(found.document(), 202, {"Location": f"/v1/audits/{found.id}"})
 
     @app.get(
-        "/v1/audit",
-        response_model=documents.AuditAnswer,
-        responses=_CONFLICT,
-        dependencies=[Depends(allow(Role.AUDIT))],
+        "/v1/audits/{id}",
+        response_model=AuditAnswer,
+        responses=_MISSING | _CONFLICT,
     )
-    def audit() -> JSONResponse:
-        """How open promises fare before the model in service and the candidates."""
-        return JSONResponse(auditor.report(_ledger(backend)))
+    async def audited(
+        id: Annotated[documents.PromiseId, Path()],
+        caller: Annotated[Caller, Depends(allow(Role.AUDIT))],
+    ) -> JSONResponse:
+        """How far an audit is, and what it found."""
+        found = work.audits.find(id, caller.tenant)
+        if found is None:
+            raise HTTPException(
+                404,
+                "The id must be one of an audit that this service was asked for since it started, "
+                "but it is not; ask for a new one.",
+            )
+        return JSONResponse(found.document())
 
     @app.get("/healthz", response_model=documents.Health)
     async def health() -> dict[str, str]:
@@ -220,26 +251,18 @@ def _add_routes(
         return {"status": "ok"}
 
     @app.get("/readyz", response_model=documents.Health)
-    def ready() -> dict[str, str]:
-        """Whether model and ledger answer."""
-        if backend.ledger is not None:
-            backend.ledger.ping()
+    async def ready() -> dict[str, str]:
+        """Whether a model is in service, and the ledger can be written to."""
+        await work.readiness.check()
         return {"status": "ok"}
 
     @app.get("/metrics", response_class=Response, responses=_TEXT)
     async def metrics() -> Response:
         """Counters for Prometheus."""
+        await work.census.take()
         return Response(backend.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     return decide
-
-
-def _ledger(backend: Backend) -> Ledger:
-    if backend.ledger is None:
-        raise HTTPException(
-            409, "This service keeps no ledger; start it with --ledger to record promises."
-        )
-    return backend.ledger
 
 
 def _add_page(app: FastAPI) -> None:
@@ -251,53 +274,3 @@ def _add_page(app: FastAPI) -> None:
         return Response(page, media_type="text/html; charset=utf-8")
 
     app.mount("/static", StaticFiles(directory=str(static)))
-
-
-def _handle_failures(app: FastAPI) -> None:
-    statuses: dict[type[RocourseError], int] = {
-        UnknownPromise: 404,
-        SettledPromise: 409,
-        LedgerError: 503,
-        ArtifactError: 409,
-        ConfigError: 409,
-        RocourseError: 422,
-    }
-    for kind, status in statuses.items():
-        app.add_exception_handler(kind, _in_one_sentence(status))
-    app.add_exception_handler(DataError, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(Busy, _busy)
-
-
-def _in_one_sentence(status: int) -> Any:
-    async def handle(_: Request, error: Exception) -> JSONResponse:
-        return problem(status, str(error))
-
-    return handle
-
-
-async def _refused(_: Request, __: Exception) -> JSONResponse:
-    # The error's own sentence quotes the row.
-    return problem(
-        422,
-        "A row must be one that the model in service takes, but it refuses this one, as for a "
-        "number outside its training range; correct the row.",
-    )
-
-
-async def _busy(_: Request, __: Exception) -> JSONResponse:
-    return problem(503, "The service has more to do than it can; try again soon.", Retry_After="1")
-
-
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    """The first thing that is wrong. What was sent is not repeated: it may be personal."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return problem(400, "The body must be JSON, but it cannot be read as JSON.")
-    place = " → ".join(map(str, first["loc"][:8]))[:300]
-    message = str(first["msg"]).removeprefix("Value error, ")
-    return problem(
-        422,
-        f"The request is not as it must be at {json.dumps(place, ensure_ascii=False)}: {message}.",
-    )

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice, zip_longest
 from threading import Lock
@@ -12,46 +12,17 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from rocourse.errors import ConfigError, RocourseError, SettledPromise
-from rocourse.ledger import Conflict, Issue, Ledger, NewPromise, Promise, Status, new_id
-from rocourse.service._decider import Advice, Choice, Decider, Decision, Row, same_questions
+from rocourse.ledger import Conflict, Event, Issue, Ledger, NewPromise, Promise, Status, new_id
+from rocourse.schema import Wishes
+from rocourse.service._decider import Advice, Decider, Decision, Row, same_questions
+from rocourse.service._ledgers import Ledgers
 from rocourse.service._metrics import Metrics
-from rocourse.service._redemption import compare
+from rocourse.service._questions import Question
+from rocourse.service._redemption import Comparison, compare
 from rocourse.service._rows import row_model
 from rocourse.service._settings import Settings
-
-
-@dataclass(frozen=True)
-class Question:
-    """One request for decisions.
-
-    Attributes:
-        rows: The applicants.
-        subjects: The caller's reference for each.
-        key: The caller's idempotency key.
-        caller: Whose key it is: callers do not share theirs.
-        choices: What each applicant asks for beyond the best advice; None where that is all.
-    """
-
-    rows: Sequence[Row]
-    subjects: Sequence[str | None]
-    key: str | None
-    caller: str
-    choices: Sequence[Choice] | None = None
-
-    def fingerprint(self) -> str:
-        """Tells this request from others."""
-        parts: list[Any] = [list(self.rows), self.subjects]
-        if self.choices is not None:
-            parts += [self.wishes(), [choice.options for choice in self.choices]]
-        text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def wishes(self) -> list[dict[str, Any] | None]:
-        """The wishes of each applicant, as JSON has them."""
-        if self.choices is None:
-            return [None] * len(self.rows)
-        each = (choice.wishes for choice in self.choices)
-        return [None if wishes is None else wishes.to_dict() for wishes in each]
+from rocourse.service._tracing import Tracing
+from rocourse.service._watching import watch_promises
 
 
 class Draft(NamedTuple):
@@ -65,21 +36,37 @@ class Backend:
     """A model, a ledger, and what is done with both."""
 
     def __init__(
-        self, settings: Settings, decider: Decider, ledger: Ledger | None, metrics: Metrics
+        self,
+        settings: Settings,
+        decider: Decider,
+        ledgers: Ledgers | None,
+        metrics: Metrics,
     ) -> None:
-        self.settings, self.ledger, self.metrics = settings, ledger, metrics
+        self.settings, self.metrics = settings, metrics
+        self.ledgers = ledgers
+        self.tracing = Tracing.start() if settings.traces else Tracing()
         metrics.in_service(decider.digest, decider.model.method)
         # Once and for all: a model with other rows does not take over.
         self.row = row_model(decider.schema)
+        self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
         self._decider = decider
         self._reloading = Lock()
+        # Of all tenants together, for whoever runs the service.
+        self._watch = watch_promises(decider, self.ledger)
+        metrics.watched(self._watch)
 
     @classmethod
     def open(cls, settings: Settings) -> "Backend":
         """Loads the model and opens the ledger."""
-        decider = Decider.load(settings.model, settings.model_from)
-        ledger = None if settings.ledger is None else Ledger.open(settings.ledger)
-        return cls(settings, decider, ledger, Metrics())
+        decider = Decider.load(settings.model, settings.model_from, settings.demand)
+        if settings.ledger is None:
+            return cls(settings, decider, None, Metrics())
+        return cls(settings, decider, Ledgers.open(settings.ledger, settings.deadline), Metrics())
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Where promises are written, if anywhere."""
+        return None if self.ledgers is None else self.ledgers.writing
 
     @property
     def decider(self) -> Decider:
@@ -88,28 +75,31 @@ class Backend:
 
     def close(self) -> None:
         """Closes the ledger."""
-        if self.ledger is not None:
-            self.ledger.close()
+        for ledger in self.ledgers or ():
+            ledger.close()
 
     def answer(self, questions: Sequence[Question]) -> list[str | Conflict | RocourseError]:
         """Answers requests in JSON; what it promises is on disk when it returns.
 
         A request that cannot be answered gets its error, and does not keep others from theirs.
         """
-        drafts = self._drafts(questions)
+        traced = [asked.traced for asked in questions]
+        with self.tracing.part("decide", traced):
+            drafts = self._drafts(questions)
         good = [draft for draft in drafts if isinstance(draft, Draft)]
         answers: Iterable[str | Conflict] = (draft.issue.answer for draft in good)
         if self.ledger is not None:
-            answers = self.ledger.issue([draft.issue for draft in good])
+            with self.tracing.part("write", traced):
+                answers = self.ledger.issue([draft.issue for draft in good])
+            self.metrics.promised(p for draft in good for p in draft.issue.promises)
         self.metrics.batch([decision for draft in good for decision in draft.decisions])
         kept = iter(answers)
         return [next(kept) if isinstance(draft, Draft) else draft for draft in drafts]
 
     @property
     def prompt_rows(self) -> int:
-        """How many rows are answered within a moment: none, where a server has to confirm."""
-        prompt = self.ledger is None or self.ledger.is_file
-        return self.decider.prompt_rows if prompt else 0
+        """How many rows are answered within a moment: none, where a database has to confirm."""
+        return self.decider.prompt_rows if self.ledger is None else 0
 
     def _drafts(self, questions: Sequence[Question]) -> list["Draft | RocourseError"]:
         try:
@@ -120,7 +110,7 @@ class Backend:
             return [draft for asked in questions for draft in self._drafts([asked])]
 
     def _draft(self, questions: Sequence[Question]) -> Iterator["Draft"]:
-        decider, now = self.decider, datetime.now(UTC)
+        decider, now = self.decider, self.clock()
         plain = [row for asked in questions if asked.choices is None for row in asked.rows]
         made = iter(decider.decide(plain))
         for asked in questions:
@@ -133,25 +123,31 @@ class Backend:
             for row, subject, decision, wished in zip(
                 asked.rows, asked.subjects, decisions, wishes, strict=True
             ):
-                offered = self._promises(decider, row, subject, decision, wished, now)
+                tenant = asked.caller.tenant
+                offered = self._promises(decider, row, subject, decision, wished, now, tenant)
                 documents.append(_document(decider, subject, decision, offered))
                 promises += [promise for promise in offered if promise]
             text = json.dumps({"model": decider.digest, "decisions": documents}, ensure_ascii=False)
             yield Draft(self._issue(asked, promises, text), decisions)
 
-    def redeem(self, id: str, presented: Row) -> dict[str, Any]:
+    def redeem(self, id: str, presented: Row, tenant: str) -> dict[str, Any]:
         """Judges a row that returns with a promise, and records what comes of it.
 
+        Args:
+            id: The promise.
+            presented: The row.
+            tenant: Who asks.
+
         Raises:
-            UnknownPromise: There is no such promise.
+            UnknownPromise: The tenant has no such promise.
             SettledPromise: It was settled before, has expired, or is of another schema.
         """
         assert self.ledger is not None
-        decider, promise = self.decider, self.ledger.promise(id)
+        decider, promise = self.decider, self.ledger.promise(id, tenant=tenant)
         self._check_binding(promise, decider)
-        found = compare(decider.schema, promise.row, promise.recourse, presented)
+        found = self._compare(decider, promise, presented)
         (decision, still) = decider.decide([presented, promise.recourse])
-        fulfilled = not found.unmet
+        fulfilled = found.fulfilled
         honoured = fulfilled and decision.favourable
         status = promise.status
         if honoured:
@@ -161,7 +157,10 @@ class Backend:
             status = Status.BROKEN
         if status is not promise.status:
             detail = "approved as presented" if honoured else "the promised row is refused now"
-            self.ledger.record(id, status, model=decider.digest, detail=detail)
+            self.ledger.record(id, status, model=decider.digest, detail=detail, tenant=tenant)
+            if promise.status is Status.OPEN:
+                self._watch.add(honoured)
+                self.metrics.watched(self._watch)
         self.metrics.returned(status.value)
         return {
             "id": id,
@@ -182,7 +181,9 @@ class Backend:
         """
         with self._reloading:
             before = self._decider
-            fresh = Decider.load(self.settings.model, self.settings.model_from)
+            fresh = Decider.load(
+                self.settings.model, self.settings.model_from, self.settings.demand
+            )
             if not same_questions(fresh.schema, before.schema):
                 raise ConfigError(
                     "A model that takes over must have the features, categories and target of the "
@@ -204,6 +205,7 @@ class Backend:
         decision: Decision,
         wishes: dict[str, Any] | None,
         now: datetime,
+        tenant: str,
     ) -> list[NewPromise | None]:
         """A promise for each option; None for one that is not promised."""
         advice = decision.advice
@@ -223,10 +225,13 @@ class Backend:
                 probability_before=decision.probability,
                 probability_after=option.probability,
                 robustness=option.robustness,
+                months=option.months,
                 issued_at=now,
                 expires_at=now + self.settings.valid_for,
                 decision=shared,
                 wishes=wishes,
+                tenant=tenant,
+                certificate=option.certificate,
             )
             if option.found
             else None
@@ -236,16 +241,34 @@ class Backend:
     def _issue(self, asked: Question, promises: list[NewPromise], answer: str) -> Issue:
         key = None
         if asked.key is not None:
-            key = hashlib.sha256(f"{asked.caller}\n{asked.key}".encode()).hexdigest()
-        return Issue(promises=promises, key=key, fingerprint=asked.fingerprint(), answer=answer)
+            whose = f"{asked.caller.tenant}\n{asked.caller.name}"
+            key = hashlib.sha256(f"{whose}\n{asked.key}".encode()).hexdigest()
+        return Issue(
+            promises=promises,
+            key=key,
+            fingerprint=asked.fingerprint(),
+            answer=answer,
+            tenant=asked.caller.tenant,
+        )
+
+    def _compare(self, decider: Decider, promise: Promise, presented: Row) -> Comparison:
+        """The row that returns beside the promise, by the schema in service."""
+        try:
+            wishes = None if promise.wishes is None else Wishes.from_dict(promise.wishes)
+        except RocourseError:
+            raise SettledPromise(
+                "A promise must have wishes that this release can read, but this one has others; "
+                "ask for a new decision."
+            ) from None
+        return compare(decider.schema, promise.row, promise.recourse, presented, wishes)
 
     def _check_binding(self, promise: Promise, decider: Decider) -> None:
-        if promise.status not in (Status.OPEN, Status.BROKEN):
+        if not promise.status.binds:
             raise SettledPromise(
                 "A promise to be redeemed must be open or broken, but this one is "
                 f"{promise.status.value}; ask for a new decision."
             )
-        if promise.expires_at <= datetime.now(UTC):
+        if promise.standing(self.clock()) is Status.EXPIRED:
             raise SettledPromise(
                 f"A promise must be redeemed in time, but this one expired at "
                 f"{promise.expires_at:%Y-%m-%d}; ask for a new decision."
@@ -303,11 +326,13 @@ def _option(decider: Decider, advice: Advice, promise: NewPromise | None) -> dic
         "expires_at": iso(promise.expires_at) if promise else None,
         "probability": advice.probability,
         "cost": advice.cost,
+        "months": advice.months,
         "changes": advice.changes,
         "row": advice.row,
         "robustness": None
         if advice.robustness is None
         else _robustness(advice.robustness, decider.witnesses),
+        "certificate": advice.certificate,
     }
 
 
@@ -317,12 +342,17 @@ def _robustness(share: float, witnesses: int) -> dict[str, Any]:
     return {**(counted if witnesses else dict.fromkeys(counted)), "share": share}
 
 
-def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:
-    """A promise and its history, as the service shows them."""
+def promise_document(promise: Promise, history: Iterable[Event], at: datetime) -> dict[str, Any]:
+    """A promise and its history, as the service shows them at a time."""
     document: Mapping[str, Any] = asdict(promise)
+    standing, lines = promise.standing(at), list(history)
+    if standing is not promise.status:
+        # Nobody has to be there to record it: it is so from that moment on.
+        end = Event(at=promise.expires_at, status=standing, model="", detail="its time ran out")
+        lines.append(end)
     return {
         **document,
-        "status": promise.status.value,
+        "status": standing.value,
         "issued_at": iso(promise.issued_at),
         "expires_at": iso(promise.expires_at),
         "history": [
@@ -332,7 +362,7 @@ def promise_document(promise: Promise, ledger: Ledger) -> dict[str, Any]:
                 "model": event.model,
                 "detail": event.detail,
             }
-            for event in ledger.history(promise.id)
+            for event in lines
         ],
     }
 

@@ -3,22 +3,54 @@
 While a batch is answered, requests gather; the next batch takes all of them, so that they share one
 call of compiled code and one commit. A request that comes alone does not wait.
 
-What takes a moment is done where requests are read: a thread would have to fight for the
-interpreter, and that takes longer. What may take long is done in a thread.
+Batches are answered in a thread: a database may keep whoever asks it waiting, and the thread that
+reads requests must not wait. Only what needs no database and takes a moment is answered there.
+
+What waits is bounded by time. A burst may wait for as long as requests may take. When all requests
+have had to wait long for a while, more is asked than can be done, and waiting helps nobody: from
+then on only the next batch may wait, it is filled as late as will do, and no batch may take longer
+than a few times what a request that comes alone does, until nobody had to be refused for a while.
+So whoever is taken is answered within two such batches, rather one and a half, and batches are
+still large enough to share what each of them takes.
 """
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from rocourse.service._lanes import Busy, Late
 
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
 
+# How often requests are looked for whose time is up.
+_TICK = 0.05
+# What a batch may take in a crowd: so many times what one of a single request does, and so many
+# seconds while none has come alone yet.
+_SHORT, _SHORT_SECONDS = 4.0, 0.02
+# How much sooner than need be the next batch is begun to be filled.
+_SOONER = 1.25
+# What a request takes at least, of what a batch may: times are measured, and may be anything.
+_LEAST = 0.001
+# So long with long waits only, and more is asked than can be done; so long without a refusal, and
+# it is so no more.
+_STANDING, _CALM = 0.2, 1.0
+# The weight of the newest batch in averages, and by how much the quickest one ages with each.
+_NEWEST, _FORGETTING = 0.2, 1.001
 
-class Busy(Exception):
-    """More is waiting than can be answered soon."""
+
+@dataclass(slots=True)
+class _Waiting(Generic[Asked, Answered]):
+    request: Asked
+    weight: int
+    future: "asyncio.Future[Answered]"
+    arrived: float
+    until: float
 
 
 class Batcher(Generic[Asked, Answered]):
@@ -29,9 +61,11 @@ class Batcher(Generic[Asked, Answered]):
             that is an exception is raised to its request alone.
         weigh: How much of a batch a request takes up, such as its rows.
         most: The most that a batch holds; a heavier request is a batch of its own.
-        most_waiting: The most that may wait.
-        light: Gives the most of a batch that is answered within a moment, and so without a thread;
-            asked for every batch, since the answer may change.
+        light: Gives the most of a batch that is answered within a moment and without a database,
+            and so without a thread; asked for every batch, since the answer may change.
+        long_wait: Seconds of waiting that are long.
+        observe: Told how many seconds a request waited for its batch.
+        clock: Gives seconds.
     """
 
     def __init__(
@@ -40,67 +74,191 @@ class Batcher(Generic[Asked, Answered]):
         weigh: Callable[[Asked], int],
         *,
         most: int,
-        most_waiting: int,
         light: Callable[[], int] = lambda: 0,
+        long_wait: float = math.inf,
+        observe: Callable[[float], object] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._answer, self._weigh, self._light = answer, weigh, light
-        self._most, self._most_waiting = most, most_waiting
-        self._waiting: deque[tuple[Asked, asyncio.Future[Answered]]] = deque()
+        self._answer, self._weigh, self._light, self._observe = answer, weigh, light, observe
+        self._most, self._long_wait, self._clock = most, long_wait, clock
+        self._waiting: deque[_Waiting[Asked, Answered]] = deque()
         self._weight = 0
+        self._batch: list[_Waiting[Asked, Answered]] = []
+        self._batch_began = self._batch_weight = 0.0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rocourse-decide")
         self._working: asyncio.Task[None] | None = None
+        self._ticking: asyncio.TimerHandle | None = None
+        # Seconds: of a unit of weight, and of a batch of one request; nothing is known at first.
+        self._pace = self._alone = 0.0
+        # In a crowd: who came since a batch was begun, and how many do in a second; what batches of
+        # late took besides one request, for how much, and so what each of that takes.
+        self._came, self._coming = 0, 0.0
+        self._taken = self._further = self._each = 0.0
+        self._fine_at = self._crowded_until = 0.0
 
-    async def ask(self, request: Asked) -> Answered:
-        """The answer to a request.
+    def check(self, within: float, weight: int = 1) -> None:
+        """Refuses a request that would have to wait too long, before it is even read.
+
+        Args:
+            within: Seconds until it must be answered.
+            weight: Its weight, if that is known.
 
         Raises:
-            Busy: Too much is waiting.
+            Busy: It would not be answered in time.
+        """
+        now = self._clock()
+        wait = self._estimate(now)
+        if not self._waiting and not self._batch:
+            self._fine_at = now
+        elif now - self._fine_at > _STANDING:
+            self._crowded_until = now + _CALM
+        crowded = now < self._crowded_until
+        if wait > within or (crowded and self._full(now, weight)):
+            self._came += 1
+            if crowded:
+                self._crowded_until = now + _CALM
+            raise Busy(max(wait, _CALM))
+
+    async def ask(self, request: Asked, within: float) -> Answered:
+        """The answer to a request.
+
+        Args:
+            request: The request.
+            within: Seconds until it must be answered.
+
+        Raises:
+            Busy: It would not be answered in time.
+            Late: It was not.
         """
         weight = self._weigh(request)
-        if self._waiting and self._weight + weight > self._most_waiting:
-            raise Busy
-        future: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
+        self.check(within, weight)
+        loop, now = asyncio.get_running_loop(), self._clock()
+        future: asyncio.Future[Answered] = loop.create_future()
+        # Looked for now and then, and told before the time is up and not after.
+        until = now + within - min(_TICK, within / 2)
+        self._waiting.append(_Waiting(request, weight, future, now, until))
         self._weight += weight
+        self._came += 1
         if self._working is None or self._working.done():
             self._working = asyncio.create_task(self._work())
+        if self._ticking is None:
+            self._ticking = loop.call_later(_TICK, self._tick)
         # The answer is computed, and the promise written, also when the caller has gone.
-        return await asyncio.shield(future)
+        return await future
 
-    async def close(self) -> None:
-        """Answers what is waiting, then ends the thread."""
-        while self._working is not None and not self._working.done():
-            await asyncio.wait([self._working])
-        self._thread.shutdown()
+    async def close(self, within: float | None = None) -> None:
+        """Answers what is waiting, then ends the thread.
+
+        Args:
+            within: Seconds after which it is left behind.
+        """
+        if self._working is not None and not self._working.done():
+            await asyncio.wait([self._working], timeout=within)
+        if self._ticking is not None:
+            self._ticking.cancel()
+        self._thread.shutdown(wait=self.idle, cancel_futures=True)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being answered."""
+        return self._working is None or self._working.done()
+
+    def _full(self, now: float, weight: int) -> bool:
+        """Whether, in a crowd, the next batch has no room for a request, or not yet."""
+        if not self._each:
+            return False
+        short = _SHORT * self._alone or _SHORT_SECONDS
+        each = max(self._each, _LEAST * short)
+        room = 1.0 + (short - self._alone) / each
+        if self._weight + weight > room:
+            # One that is too heavy for any batch has its turn when nobody else waits.
+            return self._weight > 0
+        left = self._alone + (self._batch_weight - 1) * each - (now - self._batch_began)
+        return bool(self._batch) and left * self._coming > _SOONER * room
+
+    def _estimate(self, now: float) -> float:
+        """Seconds until what is there now is done."""
+        under_way = 0.0
+        if self._batch_weight:
+            expected = self._alone + self._batch_weight * self._pace
+            elapsed = now - self._batch_began
+            # What takes longer than expected is expected to take as long again.
+            under_way = expected - elapsed if elapsed <= expected else elapsed - expected
+        return under_way + self._weight * self._pace
+
+    def _tick(self) -> None:
+        """Tells those whose time is up; what is still waiting of them is not begun."""
+        now = self._clock()
+        for waiting in (*self._batch, *self._waiting):
+            if waiting.until <= now and not waiting.future.done():
+                waiting.future.set_exception(Late())
+                # Read here, in case that the caller has gone.
+                waiting.future.exception()
+        busy = bool(self._batch or self._waiting)
+        loop = asyncio.get_running_loop()
+        self._ticking = loop.call_later(_TICK, self._tick) if busy else None
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
             # Lets requests be read that have arrived already.
             await asyncio.sleep(0)
-            batch = self._take()
-            requests = [request for request, _ in batch]
+            self._batch = batch = self._take()
+            requests = [waiting.request for waiting in batch]
+            if not requests:
+                continue
+            weight = sum(waiting.weight for waiting in batch)
+            self._batch_began, self._batch_weight = self._clock(), weight
+            self._came = 0
             answers: Sequence[Answered | Exception]
             try:
-                if sum(map(self._weigh, requests)) <= self._light():
+                if weight <= self._light():
                     answers = self._answer(requests)
                 else:
                     answers = await loop.run_in_executor(self._thread, self._answer, requests)
+                self._learn(self._clock() - self._batch_began, weight, len(batch))
             except Exception as error:
                 answers = [error] * len(batch)
-            for (_, future), answer in zip(batch, answers, strict=True):
+            self._batch, self._batch_weight = [], 0.0
+            for waiting, answer in zip(batch, answers, strict=True):
+                future = waiting.future
+                # It is done already if the caller has gone, or the time was up.
+                if future.done():
+                    continue
                 if isinstance(answer, Exception):
                     future.set_exception(answer)
-                    # Read here, in case that the caller has gone.
-                    future.exception()
                 else:
                     future.set_result(answer)
 
-    def _take(self) -> list[tuple[Asked, "asyncio.Future[Answered]"]]:
-        batch = [self._waiting.popleft()]
-        weight = self._weigh(batch[0][0])
-        while self._waiting and weight + self._weigh(self._waiting[0][0]) <= self._most:
-            batch.append(self._waiting.popleft())
-            weight += self._weigh(batch[-1][0])
-        self._weight -= weight
+    def _take(self) -> list[_Waiting[Asked, Answered]]:
+        """The next batch; empty if nobody waits any more for any of it."""
+        now, weight = self._clock(), 0
+        batch: list[_Waiting[Asked, Answered]] = []
+        while self._waiting and (not batch or weight + self._waiting[0].weight <= self._most):
+            waiting = self._waiting.popleft()
+            self._weight -= waiting.weight
+            if waiting.until <= now:
+                continue
+            batch.append(waiting)
+            weight += waiting.weight
+            self._observe(now - waiting.arrived)
+        if not batch or now - batch[0].arrived < self._long_wait:
+            self._fine_at = now
         return batch
+
+    def _learn(self, seconds: float, weight: int, requests: int) -> None:
+        pace = seconds / weight
+        # The quickest of late, which is that of large batches: what a batch takes whatever its size
+        # would otherwise be counted for each, and the fewer are taken in, the slower it would seem.
+        self._pace = pace if not self._pace else min(pace, _FORGETTING * self._pace)
+        if requests == 1:
+            alone = self._alone
+            self._alone = seconds if not alone else alone + _NEWEST * (seconds - alone)
+        # What came before the crowd does not count.
+        crowded = self._clock() < self._crowded_until and self._coming
+        kept = 1.0 - _NEWEST if crowded else 0.0
+        self._coming = kept * self._coming + (1.0 - kept) * self._came / seconds
+        if weight > 1:
+            self._taken = kept * self._taken + max(seconds - self._alone, 0.0)
+            self._further = kept * self._further + weight - 1
+            self._each = self._taken / self._further

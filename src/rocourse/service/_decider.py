@@ -1,6 +1,7 @@
 """The model in service: decisions and recourses for many rows at once."""
 
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rocourse.artifacts import load_from, model_digest
-from rocourse.errors import ConfigError
+from rocourse.artifacts import load_from
+from rocourse.errors import ArtifactError, ConfigError
 from rocourse.estimators import RecourseClassifier
 from rocourse.schema import (
     Categorical,
+    CertificateKind,
     ClippedWarning,
     Continuous,
     Schema,
@@ -28,10 +30,13 @@ Row = Mapping[str, Any]
 # Rows are computed in blocks of a few sizes; these come first, and shall not wait for a compiler.
 _WARM_SIZES = (1, 32)
 _MOST_AT_ONCE = _WARM_SIZES[-1]
+_WARM_OPTIONS = 3
 # What a service may do between reading two requests without anybody noticing.
 _MOMENT = 0.02
 # Rows to look for one that is refused and can be helped.
 _EXAMPLES = 64
+# The share of promises that is to be kept where the method states none.
+_KEPT = 0.95
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class Advice:
         changes: Each with feature, from, to and text; empty if nothing was found.
         row: The whole row after the change.
         robustness: The estimated chance that the next model honours it, if there is an idea.
+        months: That it takes, where the schema says.
+        certificate: What is proved of it, if that was asked for.
         options: All options, this one first; None if neither options nor wishes were asked for.
         reason: Why wishes cannot be met, if so.
     """
@@ -88,6 +95,8 @@ class Advice:
     changes: list[dict[str, Any]]
     row: dict[str, Any]
     robustness: float | None
+    months: float | None
+    certificate: dict[str, Any] | None = None
     options: "tuple[Advice, ...] | None" = None
     reason: str | None = None
 
@@ -111,12 +120,18 @@ class Decider:
         self.favourable: Any = target.wanted()
 
     @classmethod
-    def load(cls, path: Path, model_from: str | None = None) -> "Decider":
+    def load(
+        cls,
+        path: Path,
+        model_from: str | None = None,
+        certify: tuple[CertificateKind, float | None] | None = None,
+    ) -> "Decider":
         """Reads a model, verifies it, and has it answer once.
 
         Args:
             path: Its directory.
             model_from: What makes the model that it explains, where it was stored without.
+            certify: The certificate that advice has to reach, and its level; None: none.
 
         Raises:
             ArtifactError: The model is missing, damaged or altered.
@@ -128,31 +143,73 @@ class Decider:
                 f"A model in service must know its columns by name, but {str(path)!r} was trained "
                 "on an array; train it on a table."
             )
-        decider = cls(model, model_digest(path), path.name or str(path))
-        decider.warm_up()
-        rows = [middle_row(decider.schema)] * _MOST_AT_ONCE
-        began = perf_counter()
-        decider.model.recourse_each(rows)
+        if certify is not None:
+            model = model.certifying(certify[0], at=certify[1])
+        # Of the files that were read: what lies there by now may be another model.
+        decider = cls(model, model.digest_, path.name or str(path))
+        try:
+            decider.prove_itself()
+            rows = [middle_row(decider.schema)] * _MOST_AT_ONCE
+            began = perf_counter()
+            decider.model.recourse_each(rows)
+        except ArtifactError:
+            raise
+        # Whatever a header or a tensor leads to: it must not go live.
+        except Exception as error:
+            raise ArtifactError(
+                f"Model {str(path)!r} must answer to be put in service, but asking it for "
+                f"recourses raised {type(error).__name__}; train it again."
+            ) from error
         decider.prompt_rows = _MOST_AT_ONCE if perf_counter() - began < _MOMENT else 0
         return decider
+
+    @property
+    def kept(self) -> float:
+        """The share of promises that is to be kept."""
+        pledge = self.model.pledge()
+        return _KEPT if pledge is None else pledge.kept
 
     @property
     def witnesses(self) -> int:
         """How many models of shifted rows say how robust a recourse is."""
         return len(self.model.witnesses_)
 
-    def warm_up(self) -> None:
-        """Compiles what the first requests need, and shows that the model answers."""
+    def prove_itself(self) -> None:
+        """Compiles what the first requests need, and shows that the model's answers are sound.
+
+        Raises:
+            ArtifactError: A recourse that it gives is none.
+        """
         for size in _WARM_SIZES:
-            rows = [middle_row(self.schema)] * size
+            rows = _random_rows(self.schema, size)
             for label in self.model.classes_:
                 # One of them is another class than the rows have.
-                self.model.recourse_each(rows, desired=label)
+                for row, record in zip(
+                    rows, self.model.recourse_each(rows, desired=label), strict=True
+                ):
+                    self._check(row, record)
+        # Options are searched for in other ways, what is preferred in yet another.
+        free = [feature.name for feature in self.schema.features if not feature.immutable]
+        for wishes in (None, Wishes(prefer=tuple(free[:1]))):
+            self.decide([self.example()], [Choice(wishes, _WARM_OPTIONS)])
+
+    def _check(self, row: Row, record: dict[str, Any]) -> None:
+        """Asks for what was found, as if the applicant had done it."""
+        numbers = (record[name] for name in ("probability_before", "probability", "cost"))
+        sound = all(map(math.isfinite, numbers))
+        if sound and record["changes"]:
+            changed = {change["feature"]: change["to"] for change in record["changes"]}
+            (after,) = self.model.recourse_each([{**row, **changed}], desired=record["desired"])
+            sound = after["predicted"] == record["desired"]
+        if not sound:
+            raise ArtifactError(
+                f"Model {self.name!r} must give recourses that it honours itself, but for a row "
+                "that was made up it gives none of them or numbers that are none; train it again."
+            )
 
     def example(self) -> dict[str, Any]:
         """A made-up row: one that is refused and can be helped, if one is soon found."""
-        rng = np.random.default_rng(0)
-        rows = [_random_row(self.schema, rng) for _ in range(_EXAMPLES)]
+        rows = _random_rows(self.schema, _EXAMPLES)
         for row, decision in zip(rows, self.decide(rows), strict=True):
             if decision.advice is not None and decision.advice.found:
                 return row
@@ -222,6 +279,8 @@ class Decider:
             changes=changes,
             row={**row, **{change["feature"]: change["to"] for change in changes}},
             robustness=record["robustness"],
+            months=record["months"],
+            certificate=record.get("certificate"),
         )
 
 
@@ -252,13 +311,17 @@ def middle_row(schema: Schema) -> dict[str, Any]:
     return row
 
 
-def _random_row(schema: Schema, rng: np.random.Generator) -> dict[str, Any]:
-    return {
-        feature.name: feature.categories[rng.integers(len(feature.categories))]
-        if isinstance(feature, Categorical)
-        else _number(feature, rng.random())
-        for feature in schema.features
-    }
+def _random_rows(schema: Schema, number: int) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    return [
+        {
+            feature.name: feature.categories[rng.integers(len(feature.categories))]
+            if isinstance(feature, Categorical)
+            else _number(feature, rng.random())
+            for feature in schema.features
+        }
+        for _ in range(number)
+    ]
 
 
 def _number(feature: Continuous, place: float) -> float | int | str:

@@ -16,8 +16,9 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 from rocourse.errors import RocourseError
 from rocourse.schema import Narrowing, Schema, Wishes
 from rocourse.service import _documents as documents
-from rocourse.service._backend import Question
 from rocourse.service._decider import Choice
+from rocourse.service._keys import Caller
+from rocourse.service._questions import Question
 from rocourse.service._rows import plain_row
 
 _KEY = r"^[!-~]{1,255}$"
@@ -52,7 +53,7 @@ class DecisionReader:
         self._reader = TypeAdapter(self._model)
         self._example = {"applicants": [{"row": example, "subject": "A-1017"}]}
 
-    async def read(self, request: Request, caller: str) -> Question:
+    async def read(self, request: Request, caller: Caller) -> Question:
         """What a request asks for.
 
         Raises:

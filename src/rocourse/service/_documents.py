@@ -119,9 +119,14 @@ class OptionAnswer(BaseModel):
     cost: float = Field(
         description="By the schema; the L1 distance in the encoded space where it states nothing."
     )
+    months: float | None = Field(description="That the changes take, where the schema says.")
     changes: list[Change]
     row: dict[str, Cell] = Field(description="The whole row after the change.")
     robustness: Robustness | None
+    certificate: dict[str, Any] | None = Field(
+        description="What is proved of it, how surely, and what is not; null where the service "
+        "does not certify."
+    )
 
 
 class RecourseAnswer(OptionAnswer):
@@ -171,6 +176,7 @@ class PromiseAnswer(BaseModel):
     """What was promised, and what became of it."""
 
     id: str
+    tenant: str
     subject: str | None
     status: str
     model: str
@@ -183,12 +189,24 @@ class PromiseAnswer(BaseModel):
     probability_before: Share
     probability_after: Share
     robustness: Share | None
+    months: float | None
     decision: str | None = Field(
         description="What it shares with other options: when one is redeemed, the others are "
         "withdrawn."
     )
     wishes: dict[str, Any] | None
+    certificate: dict[str, Any] | None = Field(
+        description="What was proved of it when it was issued, if anything."
+    )
+    erased: bool = Field(description="Whether what is personal about it was erased.")
     history: list[EventAnswer]
+
+
+class PromisesAnswer(BaseModel):
+    """The promises to one subject, the oldest first."""
+
+    promises: list[PromiseAnswer]
+    complete: bool = Field(description="Whether these are all of them.")
 
 
 class RedemptionRequest(BaseModel, Generic[RowType]):
@@ -215,6 +233,15 @@ class Drifted(BaseModel):
     presented: Cell
 
 
+class Forbidden(BaseModel):
+    """A feature that is not as it may be, so that the promise is not redeemed."""
+
+    feature: str
+    was: Cell
+    presented: Cell
+    rule: str = Field(examples=["must stay as it was"])
+
+
 class RedemptionAnswer(BaseModel):
     """Whether a returning row fulfils its recourse, and whether the promise is kept."""
 
@@ -224,9 +251,63 @@ class RedemptionAnswer(BaseModel):
     honoured: bool
     unmet: list[Unmet]
     drifted: list[Drifted]
+    forbidden: list[Forbidden]
     decision: Scalar
     probability: Share
     model: str
+
+
+Note = Annotated[
+    str,
+    Field(
+        max_length=255,
+        pattern="^[ -~]*$",
+        description="Why, such as the number of the request; no personal data, for it stays.",
+    ),
+]
+
+
+class SubjectErasure(BaseModel):
+    """Whom to forget, by your own reference."""
+
+    model_config = _STRICT
+    subject: Reference
+    note: Note = ""
+
+
+class PromiseErasure(BaseModel):
+    """The promise to forget."""
+
+    model_config = _STRICT
+    id: PromiseId
+    note: Note = ""
+
+
+class AgeErasure(BaseModel):
+    """How long promises are kept after they were settled or expired."""
+
+    model_config = _STRICT
+    days: Annotated[int, BeforeValidator(_unquoted)] = Field(ge=0, le=100_000)
+    note: Note = ""
+
+
+class ErasureAnswer(BaseModel):
+    """That something was erased."""
+
+    number: int | None = Field(
+        description="Of the link of the ledger's chain that says so, the last of several; null "
+        "where nothing was old enough."
+    )
+    at: datetime
+    kind: Literal["erase", "retain"]
+    note: str
+    promises: int
+
+
+class ErasuresAnswer(BaseModel):
+    """What was erased, the oldest first."""
+
+    erasures: list[ErasureAnswer]
 
 
 class ModelAnswer(BaseModel):
@@ -250,57 +331,6 @@ class ReloadAnswer(BaseModel):
     digest: str
     before: str
     changed: bool
-
-
-class Tally(BaseModel):
-    """How many promises a model honours, and what share that may be of promises like them."""
-
-    judged: int
-    honoured: int
-    unreadable: int = Field(description="Rows that the model does not know; not honoured.")
-    share: Share | None = Field(description="null if none was judged.")
-    low: Share | None = Field(description="Of the interval of 95% confidence.")
-    high: Share | None
-
-
-class IssuerTally(Tally):
-    """Promises of one model."""
-
-    issuer: str = Field(description="Digest of the model that promised.")
-
-
-class AgeTally(Tally):
-    """Promises of one age."""
-
-    days: str = Field(examples=["0-30"])
-
-
-class BrokenAnswer(BaseModel):
-    """A promise that a model would break."""
-
-    id: str
-    issued_at: datetime
-    issuer: str
-    margin: float | None = Field(description="Of the log-odds; below 0 for a row that is refused.")
-    probability: Share | None
-
-
-class AuditedModel(Tally):
-    """A model, and how open promises fare before it."""
-
-    digest: str
-    name: str
-    by_issuer: list[IssuerTally]
-    by_age: list[AgeTally]
-    broken: list[BrokenAnswer] = Field(description="The worst of them.")
-
-
-class AuditAnswer(BaseModel):
-    """How open promises fare, the model in service first."""
-
-    at: datetime
-    promises: dict[str, int] = Field(description="Number by status.")
-    models: list[AuditedModel]
 
 
 class Health(BaseModel):

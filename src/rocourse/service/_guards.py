@@ -1,9 +1,9 @@
 """What stands before every request: size, host, rate, headers, and a line in the log."""
 
+import json
 import logging
 import re
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -11,7 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from rocourse.service._logs import REQUEST, place_of, request_id
 from rocourse.service._metrics import Metrics
+from rocourse.service._tracing import Tracing, tell
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -24,6 +26,8 @@ log = logging.getLogger("rocourse.service")
 UNEXPECTED = "The service failed where it should not; its log says where."
 
 _METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"))
+_READING = frozenset(("GET", "HEAD", "OPTIONS"))
+_OWN_SITES = frozenset(("same-origin", "none"))
 _DIGITS = re.compile("[0-9]{1,18}")
 _HEADERS = {
     "content-security-policy": (
@@ -39,6 +43,23 @@ _HEADERS = {
 }
 
 
+BUSY = "The service has more to do than it can; try again soon."
+_BUSY_TEXT = json.dumps({"detail": BUSY})
+_BUSY_HEADERS = {
+    **_HEADERS,
+    "cache-control": "no-store",
+    "content-type": "application/json",
+    "content-length": str(len(_BUSY_TEXT)),
+    "retry-after": "1",
+}
+BUSY_ANSWER = (
+    "HTTP/1.1 503 Service Unavailable\r\n"
+    + "".join(f"{name}: {value}\r\n" for name, value in _BUSY_HEADERS.items())
+    + f"\r\n{_BUSY_TEXT}"
+).encode()
+"""To whom would not be answered in time, as it is sent."""
+
+
 class Guards:
     """ASGI middleware; the outermost, so that nothing passes it by.
 
@@ -48,10 +69,14 @@ class Guards:
         hosts: Names that requests may give the service. A page of another site that has its own
             name point here is refused by this.
         metrics: Where requests are counted.
+        tracing: Where they are traced.
     """
 
-    def __init__(self, app: App, *, max_bytes: int, hosts: Iterable[str], metrics: Metrics) -> None:
+    def __init__(
+        self, app: App, *, max_bytes: int, hosts: Iterable[str], metrics: Metrics, tracing: Tracing
+    ) -> None:
         self._app, self._most_bytes, self._metrics = app, max_bytes, metrics
+        self._tracing = tracing
         self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,29 +84,42 @@ class Guards:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        headers = Headers(scope=scope)
+        id = request_id(headers.get("x-request-id"))
+        token = REQUEST.set(id)
+        try:
+            with self._tracing.request(headers) as span:
+                told = await self._handle(scope, receive, send, headers, id)
+                tell(span, *told, id)
+        finally:
+            REQUEST.reset(token)
+
+    async def _handle(
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers, id: str
+    ) -> tuple[str, str, int]:
+        """Handles one request, and gives its method, its route and its status."""
         started, status = time.perf_counter(), 0
 
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
+                given = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    headers[name] = value
+                    given[name] = value
+                given["x-request-id"] = id
                 if not scope["path"].startswith("/static/"):
-                    headers["cache-control"] = "no-store"
+                    given["cache-control"] = "no-store"
             await send(message)
 
-        refusal = self._refusal(Headers(scope=scope))
+        refusal = self._refusal(scope["method"], headers)
         try:
             if refusal is not None:
                 await refusal(scope, receive, sending)
             else:
                 await self._app(scope, _limited(receive, self._most_bytes), sending)
         except Exception as error:
-            # The place, not the message: that may quote what an applicant sent.
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            log.error("%s in %s line %s", type(error).__name__, where.filename, where.lineno)
+            log.error("%s", place_of(error))
             if not status:
                 await problem(500, UNEXPECTED)(scope, receive, sending)
         finally:
@@ -91,22 +129,51 @@ class Guards:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._metrics.answered(method, route, status, seconds)
             # The route, not the path: ids and queries stay out of the log.
-            log.info("%s %s %d %.1f ms", method, route, status, 1000 * seconds)
+            facts = {
+                "method": method,
+                "route": route,
+                "status": status,
+                "milliseconds": round(1000 * seconds, 1),
+            }
+            values = (method, route, status, 1000 * seconds)
+            log.info("%s %s %d %.1f ms", *values, extra={"facts": facts})
+        return method, route, status
 
-    def _refusal(self, headers: Headers) -> JSONResponse | None:
-        host = headers.get("host", "").lower()
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if name.strip("[]") not in self._hosts:
+    def _refusal(self, method: str, headers: Headers) -> JSONResponse | None:
+        if not self._is_own(headers.get("host", "").lower()):
             return problem(
                 400,
                 "The Host header must name this service, but it names another; ask for it by "
                 "its own name, or start it with --allow-host.",
+            )
+        if self._is_foreign(method, headers):
+            return problem(
+                403,
+                "A request from a page must be from a page of this service, but this one is from "
+                "another site; ask from the service's own page, or from a program.",
             )
         length = headers.get("content-length", "0")
         # One that is too long to be read is too large besides.
         if not _DIGITS.fullmatch(length) or int(length) > self._most_bytes:
             return problem(413, too_large(self._most_bytes))
         return None
+
+    def _is_foreign(self, method: str, headers: Headers) -> bool:
+        """Whether a browser says that a page of another site asks for something to be done.
+
+        Without keys, whoever reaches the service may use it: any page that its user happens to open
+        could otherwise have their browser do so. Programs say nothing of the kind.
+        """
+        if method in _READING:
+            return False
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None:
+            return site not in _OWN_SITES
+        return origin is not None and not self._is_own(origin.lower().partition("://")[2])
+
+    def _is_own(self, host: str) -> bool:
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        return name.strip("[]") in self._hosts
 
 
 def _limited(receive: Receive, max_bytes: int) -> Receive:

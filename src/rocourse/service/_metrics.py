@@ -1,11 +1,14 @@
 """What the service counts, for Prometheus."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from rocourse.evaluation import PromiseWatch
+from rocourse.ledger import NewPromise
 from rocourse.service._decider import Decision
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
@@ -26,6 +29,15 @@ class Metrics:
         self._rows = histogram("batch_rows", "Rows answered together", buckets=_ROWS)
         self._decisions = counter("decisions", "Decisions", ("outcome",))
         self._redemptions = counter("redemptions", "Returns", ("status",))
+        self._waits = histogram(
+            "queue_seconds", "Time before a batch takes it", ("kind",), buckets=_SECONDS
+        )
+        self._shed = counter("shed", "Requests that are refused for want of time", ("when",))
+        self._certificates = counter("certificates", "Promises with a certificate", ("kind",))
+        self._promises = gauge("promises", "Promises in the ledger", ("status",))
+        self._counted = gauge("promises_counted_at", "When promises were counted last, Unix time")
+        self._evidence = gauge("promise_evidence", "Against promises being kept as stated")
+        self._alarm = gauge("promise_alarm", "Whether fewer promises are kept than stated")
         self._model = gauge("model_info", "The model in service", ("digest", "method"))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -42,9 +54,34 @@ class Metrics:
                 outcome = "recourse" if decision.advice.found else "no_recourse"
             self._decisions.labels(outcome).inc()
 
+    def shed(self, when: Literal["unread", "read", "late"]) -> None:
+        """Counts a request that is refused for want of time; one that is unread nowhere else."""
+        self._shed.labels(when).inc()
+
+    def waited(self, kind: str, seconds: float) -> None:
+        """Counts a request of a kind that has its turn."""
+        self._waits.labels(kind).observe(seconds)
+
+    def promised(self, promises: Iterable[NewPromise]) -> None:
+        """Counts what is proved of promises that were written."""
+        for promise in promises:
+            if promise.certificate is not None:
+                self._certificates.labels(str(promise.certificate.get("kind"))).inc()
+
+    def counted(self, promises: Mapping[str, int], at: float) -> None:
+        """Says how many promises stand where."""
+        for status, number in promises.items():
+            self._promises.labels(status).set(number)
+        self._counted.set(at)
+
     def returned(self, status: str) -> None:
         """Counts a return."""
         self._redemptions.labels(status).inc()
+
+    def watched(self, watch: PromiseWatch) -> None:
+        """Says what is known of promises that people came back with."""
+        self._evidence.set(watch.evidence)
+        self._alarm.set(watch.alarm())
 
     def in_service(self, digest: str, method: str) -> None:
         """Says which model is in service."""

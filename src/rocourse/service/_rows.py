@@ -65,7 +65,7 @@ def _number(rule: NumberRule, least: float, most: float, value: Any) -> float | 
         if least <= exact <= most or exact in (float(least), float(most)):
             if rule.feature.date:
                 return jsonable(rule.feature, number)
-            return int(value) if rule.whole else float(value)
+            return int(exact) if rule.whole else float(exact)
         fault = Fault.BELOW_BOUNDS if number < least else Fault.ABOVE_BOUNDS
     raise _refusal(fault, rule.feature, least, most)
 

@@ -3,26 +3,35 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from rocourse.errors import ConfigError, RocourseError
 from rocourse.schema import ClippedWarning
 from rocourse.service._app import create_app
 from rocourse.service._backend import Backend
+from rocourse.service._protocol import CarefulProtocol, sweep
 from rocourse.service._settings import Settings
+from rocourse.service._work import Work
 
 log = logging.getLogger("rocourse.service")
 
-# Requests that are being answered when the service is told to stop have so long.
-_GRACE_SECONDS = 30
+# Requests that are being answered when the service is told to stop have so long; and what has not
+# ended by then, such as a model that is being compiled, ends with the process.
+_GRACE_SECONDS = 5
+_LAST_SECONDS = 9.0
+# How soon a thread that computes gives way to the one that reads requests.
+_SWITCH_SECONDS = 0.001
 
 
 def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -> None:
@@ -42,6 +51,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
     with listener:
         app = create_app(settings)
         _spare_the_collector()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -50,24 +60,38 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
             timeout_graceful_shutdown=_GRACE_SECONDS,
             # TLS and forwarding are a proxy's business; its headers are not believed.
             proxy_headers=False,
+            http=_protocol(app.state.work),
+            ws="none",
         )
         server = uvicorn.Server(config)
         # uvloop, where it is installed.
         factory = config.get_loop_factory()
-        with _told_to_stop(server), asyncio.Runner(loop_factory=factory) as runner:
-            runner.run(_until_stopped(server, listener, app.state.backend, on_ready))
+        with _told_to_stop(server, app.state.work), asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(_until_stopped(server, listener, app, on_ready))
+
+
+def _protocol(work: Work) -> type[CarefulProtocol]:
+    class Protocol(CarefulProtocol):
+        turns_away = staticmethod(work.decisions.turns_away)
+
+    return Protocol
 
 
 @contextmanager
-def _told_to_stop(server: uvicorn.Server) -> Iterator[None]:
-    """Has SIGINT and SIGTERM stop a server and nothing else.
+def _told_to_stop(server: uvicorn.Server, work: Work) -> Iterator[None]:
+    """Has SIGINT and SIGTERM stop a server and nothing else, and soon.
 
     The server handles them itself, but when it has stopped it raises them once more, for whoever
     handled them before. By default, that is the end of a process that has failed; who stops when
     told to has not.
     """
 
+    end = threading.Timer(_LAST_SECONDS, _end)
+    end.daemon = True
+
     def stop(_: int, __: FrameType | None) -> None:
+        if not server.should_exit:
+            end.start()
         server.should_exit = True
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -76,20 +100,37 @@ def _told_to_stop(server: uvicorn.Server) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        # Python waits for threads before it ends; if there are none, nothing has to be ended.
+        if work.idle:
+            end.cancel()
+
+
+def _end() -> None:
+    log.error("ended with something left undone; what was acknowledged is on disk")
+    os._exit(1)
 
 
 async def _until_stopped(
     server: uvicorn.Server,
     listener: socket.socket,
-    backend: Backend,
+    app: FastAPI,
     on_ready: Callable[[str], None] | None,
 ) -> None:
     loop = asyncio.get_running_loop()
+    tasks = {loop.create_task(sweep(server.server_state.connections))}
+
+    def reload() -> None:
+        task = loop.create_task(app.state.work.reloads.run(_reload, app.state.backend))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
     if hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, _reload, backend))
+        loop.add_signal_handler(signal.SIGHUP, reload)
     if on_ready is not None:
-        loop.create_task(_announce(server, listener, on_ready))
+        tasks.add(loop.create_task(_announce(server, listener, on_ready)))
     await server.serve(sockets=[listener])
+    for task in tasks:
+        task.cancel()
 
 
 async def _announce(
@@ -133,12 +174,3 @@ def _listen(settings: Settings) -> socket.socket:
             f"The service must have an address to listen at, but {settings.host}:{settings.port} "
             f"cannot be had: {error.strerror or error}; choose another --port or --host."
         ) from error
-
-
-def log_to_stderr(level: int = logging.INFO) -> None:
-    """Has the service write its log to standard error."""
-    logging.basicConfig(
-        level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    for noisy in ("uvicorn", "alembic", "sqlalchemy", "jax"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from rocourse.errors import ConfigError
+from rocourse.schema import CertificateKind
 
 _LONGEST = timedelta(days=36_500)
 
@@ -27,9 +28,14 @@ class Settings:
         max_rows: Rows of one request.
         max_bytes: Bytes of one request's body.
         rate: Requests of one caller a second, on average.
+        deadline: Seconds until a request is answered or refused; those of many rows have more.
         hosts: Host names that requests may name, besides those of this machine and `host`.
         model_from: `package.module:factory`, a function that returns the model which is explained,
             for models that were stored without it; called again when the model is reloaded.
+        certify: The certificate that advice is searched for until it holds; None: none.
+        at: The level that it has to reach.
+        lender: The lender's file, for letters to applicants; None: letters without a name.
+        traces: Whether requests are traced by OpenTelemetry.
     """
 
     model: Path
@@ -42,8 +48,18 @@ class Settings:
     max_rows: int = 1000
     max_bytes: int = 1 << 20
     rate: float = 1000.0
+    deadline: float = 2.0
     hosts: Sequence[str] = ()
     model_from: str | None = None
+    lender: Path | None = None
+    certify: CertificateKind | None = None
+    at: float | None = None
+    traces: bool = False
+
+    @property
+    def demand(self) -> tuple[CertificateKind, float | None] | None:
+        """The certificate that advice has to reach, and its level; None: none."""
+        return None if self.certify is None else (self.certify, self.at)
 
     def __post_init__(self) -> None:
         if self.host not in LOOPBACK and self.keys is None:
@@ -57,7 +73,7 @@ class Settings:
                 f"A promise must bind for some time, of at most {_LONGEST.days} days, but got "
                 f"{self.valid_for}; give a day or more."
             )
-        for name in ("max_rows", "max_bytes", "rate"):
+        for name in ("max_rows", "max_bytes", "rate", "deadline"):
             if getattr(self, name) <= 0:
                 raise ConfigError(
                     f"The limit {name} must be above 0, but got {getattr(self, name)}; raise it."

@@ -114,6 +114,7 @@ def _recourse(row: dict[str, Any], planned: list[tuple[str, Any, str]]) -> dict[
         "expires_at": "2027-03-02T09:30:00Z",
         "probability": 0.87,
         "cost": 1.4234,
+        "months": 4.5,
         "changes": changes,
         "row": row | {name: to for name, to, _ in planned},
         "robustness": {"witnesses": 8, "honoured": 7, "share": 0.875},
@@ -193,6 +194,7 @@ async def _promise(request: Request) -> Response:
             "probability_before": 0.31,
             "probability_after": 0.87,
             "robustness": 0.875,
+            "months": 4.5,
             "decision": str(uuid.UUID(int=7)),
             "wishes": {"lock": ["Purpose"], "ranges": {"CreditAmount": [10_000, None]}},
             "history": history,
@@ -216,6 +218,7 @@ async def _redemptions(request: Request) -> Response:
         "honoured": not unmet,
         "unmet": unmet,
         "drifted": drifted,
+        "forbidden": [],
         "decision": int(not unmet),
     }
     return JSONResponse(answer | {"probability": 0.4 if unmet else 0.9, "model": IN_SERVICE})
@@ -266,7 +269,24 @@ async def _audit(request: Request) -> Response:
         _judged("models/next/", "c51e" * 16, (70, 40)),
         _judged("models/with-a-rather-long-name/", "d602" * 16, (52, 38)),
     ]
-    return JSONResponse({"at": "2026-06-01T12:00:00Z", "promises": promises, "models": models})
+    drift = {
+        "kept": 0.95,
+        "outcomes": 40,
+        "honoured": 37,
+        "evidence": 1.4,
+        "alarm_at": 20.0,
+        "alarm": False,
+    }
+    report = {
+        "at": "2026-06-01T12:00:00Z",
+        "promises": promises,
+        "models": models,
+        "drift": drift,
+    }
+    # Done when it is looked at for the first time.
+    done = request.method == "GET"
+    audit = {"id": "a", "status": "done" if done else "running", "judged": 120, "detail": None}
+    return JSONResponse(audit | {"report": report if done else None}, 200 if done else 202)
 
 
 def make_app(*, key: str | None = None, ledger: bool = True) -> Starlette:
@@ -294,7 +314,8 @@ def make_app(*, key: str | None = None, ledger: bool = True) -> Starlette:
             Route("/v1/decisions", guarded(_decisions), methods=["POST"]),
             Route("/v1/recourses/{id}", guarded(_promise)),
             Route("/v1/redemptions", guarded(_redemptions), methods=["POST"]),
-            Route("/v1/audit", guarded(_audit)),
+            Route("/v1/audits", guarded(_audit), methods=["POST"]),
+            Route("/v1/audits/{id}", guarded(_audit)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
     )

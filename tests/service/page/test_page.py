@@ -309,6 +309,7 @@ def test_options_are_cards_with_their_changes_cost_certainty_and_promise(page, s
     expect(page.locator("#decision")).to_contain_text("There are 3 ways, each enough by itself.")
     first, second, third = cards.all()
     expect(first).to_contain_text("Duration: 36 → 24 months")
+    expect(first).to_contain_text("Takes about4.5 months")
     expect(first).to_contain_text("Likely to hold when the model is renewed.")
     expect(first).to_contain_text("7 of 8 models of shifted data would honour this.")
     expect(first).to_contain_text(PROMISE)
@@ -342,18 +343,40 @@ def test_wishes_are_sent_as_they_were_made(page, stub):
     page.get_by_label("At least CreditAmount").fill("10000")
     page.get_by_label("Keep Duration as it is").check()
     expect(page.get_by_label("At most Duration")).to_be_disabled()
+    expect(page.get_by_label("Change Duration rather than others")).to_be_disabled()
+    page.get_by_label("Change CreditAmount rather than others").check()
     expect(wishes).to_have_text("My wishes (3)")
     wishes.click()
     expect(page.get_by_label("Keep Purpose as it is")).to_be_hidden()
     submit(page)
     expect(page.locator("#verdict")).to_be_visible()
-    ranges = {"CreditAmount": [10_000, None]}
-    assert stub.app.state.wished == [(1, {"lock": ["Duration", "Purpose"], "ranges": ranges})]
+    wished = {
+        "lock": ["Duration", "Purpose"],
+        "ranges": {"CreditAmount": [10_000, None]},
+        "prefer": ["CreditAmount"],
+    }
+    assert stub.app.state.wished == [(1, wished)]
     page.get_by_role("button", name="Clear").click()
     expect(wishes).to_have_text("My wishes")
     wishes.click()
     assert not page.get_by_label("Keep Purpose as it is").is_checked()
     expect(page.get_by_label("At least CreditAmount")).to_have_value("")
+
+
+def test_categories_that_will_do_are_ticked(page, stub):
+    fill_in(page)
+    page.get_by_role("button", name="My wishes").click()
+    wish = page.locator(".wish", has=page.get_by_label("Keep Purpose as it is"))
+    wish.get_by_text("End as one of").click()
+    wish.get_by_label("Car", exact=True).check()
+    wish.get_by_label("Education").check()
+    expect(page.locator("#wishes")).to_have_text("My wishes (1)")
+    submit(page)
+    expect(page.locator("#verdict")).to_be_visible()
+    wished = {"lock": [], "ranges": {"Purpose": ["car", "education"]}, "prefer": []}
+    assert stub.app.state.wished == [(1, wished)]
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#wishes")).to_have_text("My wishes")
 
 
 def test_wishes_that_cannot_be_met_are_told_with_the_reason(page):
@@ -418,7 +441,7 @@ def test_audit_shows_counts_picture_and_broken_promises(page):
     page.get_by_label("Zoomed").check()
     assert "0%" not in lowest()
     cards = page.locator("#report > .card")
-    expect(cards.nth(2)).to_contain_text("Honours 118 of 120 open promises: 98.3%.")
+    expect(cards.nth(2)).to_contain_text("Honours 118 of 120 promises: 98.3%.")
     expect(cards.nth(2)).to_contain_text("By age of the promise")
     cards.nth(4).get_by_role("button", name="Show all 30").click()
     assert cards.nth(4).locator("tbody a").count() == 30

@@ -13,6 +13,7 @@ pytest.importorskip("playwright", reason="the page is tested with playwright, wh
 from playwright.sync_api import expect  # noqa: E402
 from tests.service.making import ROW  # noqa: E402
 from tests.service.page.test_page import CHROMIUM, browser  # noqa: E402, F401
+from tests.service.test_notices import LENDER  # noqa: E402
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in chromium: missing")
 
@@ -24,6 +25,8 @@ def address(tmp_path_factory, stored):
     shutil.copytree(stored / "model", folder / "model")
     command = [sys.executable, "-m", "rocourse.cli", "serve", str(folder / "model"), "--port", "0"]
     command += ["--ledger", str(folder / "l.db"), "--candidate", str(stored / "contrary")]
+    (folder / "lender.toml").write_text(LENDER)
+    command += ["--lender", str(folder / "lender.toml")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -58,14 +61,20 @@ def test_from_an_application_to_the_audit(page):
     changed = page.get_by_role("table").first.get_by_role("row")
     assert changed.count() > 1
 
+    for kind, begins in (("Letter (HTML)", b"<!DOCTYPE html>"), ("Letter (PDF)", b"%PDF-")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=kind, exact=True).click()
+        letter = saved.value.path().read_bytes()
+        assert letter.startswith(begins) and saved.value.suggested_filename.startswith("letter-")
+
     page.get_by_role("link", name="See the promise").click()
     expect(page.get_by_text(re.compile("open", re.IGNORECASE)).first).to_be_visible()
 
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("img").first).to_be_visible()
     # The model in service keeps the one promise that there is; the contrary one breaks it.
-    expect(page.get_by_text("Honours 1 of 1 open promise")).to_be_visible()
-    expect(page.get_by_text("Honours 0 of 1 open promise")).to_be_visible()
+    expect(page.get_by_text("Honours 1 of 1 promise")).to_be_visible()
+    expect(page.get_by_text("Honours 0 of 1 promise")).to_be_visible()
 
 
 def test_a_gap_wishes_and_three_options_of_which_one_is_redeemed(page):

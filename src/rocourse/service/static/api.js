@@ -59,7 +59,8 @@ function sentence(response, body) {
   }
 }
 
-async function request(path, options) {
+/** The answer itself, if it is the one asked for. */
+async function answered(path, options) {
   const headers = { Accept: "application/json", ...options.headers, ...authorization() };
   let response;
   try {
@@ -77,10 +78,20 @@ async function request(path, options) {
         : "The service could not be reached. Check the connection and try again.",
     );
   }
-  const body = await contents(response);
-  if (!response.ok) throw new ApiError(sentence(response, body), response.status);
+  if (!response.ok) throw new ApiError(sentence(response, await contents(response)), response.status);
+  return response;
+}
+
+async function request(path, options) {
+  const body = await contents(await answered(path, options));
   if (body === null) throw new ApiError("The service gave an answer that cannot be read.");
   return body;
+}
+
+/** A file that the service makes. */
+export async function file(path) {
+  const response = await answered(path, { method: "GET", headers: { Accept: "*/*" } });
+  return response.blob();
 }
 
 export function get(path) {
@@ -88,6 +99,7 @@ export function get(path) {
 }
 
 export function post(path, body, headers = {}) {
+  if (body === undefined) return request(path, { method: "POST" });
   return request(path, {
     method: "POST",
     body: JSON.stringify(body),

@@ -1,11 +1,14 @@
 // The view that says whether the promises would still be kept.
 
-import { ApiError, get } from "./api.js";
+import { ApiError, get, post } from "./api.js";
 import { draw, legend } from "./chart.js";
 import { announce, byId, choice, h, hideAlert, showAlert, table, whileBusy } from "./dom.js";
 import { count, digest, moment, number, percent, short, shortDigest } from "./format.js";
 
 const FIRST_BROKEN = 20;
+// Milliseconds between looks at an audit that is under way: the first, and the longest.
+const FIRST_LOOK = 50;
+const LAST_LOOK = 1000;
 // More could not be told apart in the picture; the tables have them all.
 const MOST_ISSUERS = 4;
 
@@ -169,7 +172,7 @@ function brokenTable(model) {
 
 function modelWords({ judged, honoured, unreadable, share }) {
   if (typeof share !== "number") return "No promise was judged.";
-  const all = count(judged, "open promise");
+  const all = count(judged, "promise");
   const words = `Honours ${number(honoured)} of ${all}: ${percent(share)}.`;
   return unreadable ? `${words} It cannot read ${number(unreadable)} of them.` : words;
 }
@@ -187,6 +190,15 @@ function modelCard(model, i) {
   );
 }
 
+/** Whether promises begin to break, by those that people came back with. */
+function driftWords({ kept, outcomes, honoured, evidence, alarm_at: due, alarm }) {
+  if (!outcomes) return "Nobody has come back with a promise yet.";
+  const seen = `Of ${count(outcomes, "promise")} that people came back with, ${honoured} were kept`;
+  const words = `${seen}; ${percent(kept)} is stated. `;
+  if (alarm) return `${words}Alarm: fewer promises are kept than stated.`;
+  return `${words}No alarm: the evidence is ${short(evidence)}, one is due at ${short(due)}.`;
+}
+
 function render(report) {
   byId("audit-at").replaceChildren("Judged on ", moment(report.at));
   byId("report").replaceChildren(
@@ -195,6 +207,7 @@ function render(report) {
       { class: "card", "aria-labelledby": "counts-title" },
       h("h2", { id: "counts-title" }, "Promises"),
       counts(report.promises),
+      h("p", { class: report.drift.alarm ? "alert" : "quiet" }, driftWords(report.drift)),
       modelTable(report.models),
     ),
     ...(report.models.length ? [picture(report.models)] : []),
@@ -203,11 +216,24 @@ function render(report) {
   announce(`Judged by ${count(report.models.length, "model")}.`);
 }
 
+/** The report of an audit that was asked for, when it is done. */
+async function finished(audit) {
+  let wait = FIRST_LOOK;
+  while (audit.status === "waiting" || audit.status === "running") {
+    byId("audit-at").replaceChildren(`${count(audit.judged, "promise")} judged so far …`);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(2 * wait, LAST_LOOK);
+    audit = await get(`v1/audits/${audit.id}`);
+  }
+  if (audit.status === "failed") throw new ApiError(audit.detail);
+  return audit.report;
+}
+
 async function load() {
   const alert = byId("audit-alert");
   hideAlert(alert);
   try {
-    render(await get("v1/audit"));
+    render(await finished(await post("v1/audits")));
     return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

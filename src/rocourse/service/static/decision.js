@@ -5,8 +5,9 @@ import { announce, byId, facts, h, hideAlert, showAlert, whileBusy } from "./dom
 import { FileError, parseRow } from "./files.js";
 import { buildFields } from "./form.js";
 import { count, list, moment, percent, short, valueText } from "./format.js";
+import { letters } from "./letter.js";
 import { optionCards } from "./options.js";
-import { changeList, comparison, copyable, robustness } from "./recourse.js";
+import { certificate, changeList, comparison, copyable, duration, robustness } from "./recourse.js";
 import { buildWishes } from "./wishes.js";
 
 /** Makes one key per application, and the same one when it is sent again after a failure. */
@@ -78,6 +79,8 @@ function severalOptions(model, before, options) {
     h("h3", {}, title(before)),
     h("p", {}, `There are ${options.length} ways, each enough by itself. ${promises}`),
     optionCards(model, before, options),
+    // One letter tells all that are promised.
+    sure ? letters(options.find((option) => option.id).id) : null,
   ];
 }
 
@@ -95,14 +98,17 @@ function foundRecourse(model, before, recourse) {
       ".",
     ),
     recourse.robustness ? robustness(recourse.robustness) : null,
+    certificate(recourse.certificate),
     comparison(model.features, before.row, recourse.row),
     facts([
       ["Cost of the change", short(recourse.cost)],
+      ["Takes about", duration(recourse.months)],
       ["Promised on", moment(recourse.issued_at)],
       ["Good until", moment(recourse.expires_at)],
       ["Promise", recourse.id ? copyable(recourse.id) : "Not recorded: the service has no ledger"],
     ]),
     link ? h("p", {}, link) : null,
+    recourse.id ? letters(recourse.id) : null,
   ];
 }
 
@@ -117,6 +123,7 @@ function unsureRecourse(model, before, recourse) {
       recourse.robustness ? `the estimated chance is ${percent(recourse.robustness.share)}. ` : "",
       "Nothing was promised.",
     ),
+    certificate(recourse.certificate),
     comparison(model.features, before.row, recourse.row),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { facts, h } from "./dom.js";
 import { moment, percent, short } from "./format.js";
-import { changeList, comparison, copyable, robustness } from "./recourse.js";
+import { certificate, changeList, comparison, copyable, duration, robustness } from "./recourse.js";
 
 // How sure a share is, in words: the first that it reaches.
 const CERTAINTIES = [
@@ -47,9 +47,11 @@ function optionCard(model, before, option, { number, cheapest }) {
         ? h("p", { class: "certainty" }, `${certainty(option.robustness.share)}.`)
         : null,
       option.robustness ? robustness(option.robustness) : null,
+      certificate(option.certificate),
     ),
     facts([
       ["Cost", short(option.cost)],
+      ["Takes about", duration(option.months)],
       ["Probability", percent(option.probability)],
       ["Good until", moment(option.expires_at)],
       ["Promise", promiseOf(option)],

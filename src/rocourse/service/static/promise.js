@@ -4,7 +4,7 @@ import { ApiError, get, post } from "./api.js";
 import { announce, byId, facts, h, hideAlert, showAlert, table, whileBusy } from "./dom.js";
 import { buildFields } from "./form.js";
 import { digest, moment, percent, valueText } from "./format.js";
-import { comparison, copyable, robustness } from "./recourse.js";
+import { certificate, comparison, copyable, duration, robustness } from "./recourse.js";
 import { wishesText } from "./wishes.js";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -61,12 +61,14 @@ function promiseCard(model, promise) {
       ["Issued by model", digest(promise.model)],
       ["Probability before", percent(promise.probability_before)],
       ["Probability after", percent(promise.probability_after)],
+      ["Takes about", duration(promise.months)],
       ["Wished for", wishesText(model.features, promise.wishes)],
     ]),
     promise.decision && MAY_COME_BACK.has(promise.status)
       ? h("p", {}, "One of several options: when one is redeemed, the others are withdrawn.")
       : null,
     reliance(promise.robustness),
+    certificate(promise.certificate),
     comparison(model.features, promise.row, promise.recourse),
     history(promise.history),
   );
@@ -119,6 +121,12 @@ function redemptionCard(model, answer) {
       "Changed since, without being asked",
       answer.drifted,
       (item, text) => `was ${text(item.was)}, now ${text(item.presented)}.`,
+    ),
+    differences(
+      model.features,
+      "Not as it may be",
+      answer.forbidden,
+      (item, text) => `${item.rule}: was ${text(item.was)}, now ${text(item.presented)}.`,
     ),
     h("p", {}, "The promise now stands as ", h("strong", {}, answer.status), "."),
   );

@@ -1,7 +1,7 @@
 // What a recourse asks for: the row before and after, and how far it can be relied on.
 
 import { announce, choice, h, svg, table } from "./dom.js";
-import { number, percent, valueText } from "./format.js";
+import { number, percent, short, valueText } from "./format.js";
 
 const MOST_SEGMENTS = 24;
 
@@ -64,6 +64,12 @@ export function changeList(changes) {
   );
 }
 
+/** How long the changes take, where that is known. */
+export function duration(months) {
+  if (months === null || months === undefined) return null;
+  return months === 1 ? "1 month" : `${short(months)} months`;
+}
+
 /** Segments of which as many are filled as models honour the recourse. */
 function segments(honoured, witnesses) {
   const pieces = Math.min(witnesses, MOST_SEGMENTS);
@@ -95,6 +101,20 @@ export function robustness({ witnesses, honoured, share }) {
     segments(honoured, witnesses),
   );
   return h("div", { class: "robustness" }, h("p", {}, words), bar);
+}
+
+/** What is proved of the recourse, and what is not. */
+export function certificate(told) {
+  if (!told) return null;
+  const at = told.at === null ? "" : `, ${short(told.at)} asked for`;
+  const sure = told.confidence === null ? "" : ` at a confidence of ${percent(told.confidence)}`;
+  return h(
+    "details",
+    { class: "certificate" },
+    h("summary", {}, told.holds === false ? "Not certified" : "Certified"),
+    h("p", {}, `${told.covers} Level: ${short(told.level)}${sure}${at}.`),
+    h("p", { class: "quiet" }, `It does not say more: ${told.leaves_out}`),
+  );
 }
 
 async function copy(text, node, button) {

@@ -25,44 +25,71 @@ function endInput(feature, words, changed) {
   return { input, node: h("span", { class: "end" }, label, input) };
 }
 
+/** A box to tick, and its words; the name of the feature is for those who do not see the field. */
+function tick(before, feature, after, changed) {
+  const id = freshId("wish");
+  const input = h("input", { id, type: "checkbox", on: { change: changed } });
+  const name = h("span", { class: "unseen" }, `${feature.name} `);
+  return { input, node: h("span", { class: "tick" }, input, h("label", { for: id }, before, name, after)) };
+}
+
+/** The categories of a feature, to be ticked if they will do. */
+function among(feature, changed) {
+  const title = h("summary", {}, "End as one of …");
+  const boxes = feature.categories.map((category) => {
+    const id = freshId("wish");
+    const input = h("input", { id, type: "checkbox", on: { change: changed } });
+    const label = h("label", { for: id }, valueText(feature, category));
+    return { category, input, node: h("span", { class: "tick" }, input, label) };
+  });
+  const legend = h("legend", { class: "unseen" }, `${feature.name} may end as`);
+  const group = h("fieldset", { class: "among" }, legend, boxes.map(({ node }) => node));
+  const ticked = () => boxes.filter(({ input }) => input.checked).map(({ category }) => category);
+  return { inputs: boxes.map(({ input }) => input), ticked, node: h("details", {}, title, group) };
+}
+
 /** What may be wished for one feature; `changed` is called when that was done. */
 function makeWish(feature, changed) {
-  const id = freshId("wish");
-  const lock = h("input", { id, type: "checkbox" });
-  const words = feature.kind !== "continuous" ? [] : feature.date ? DATES : ENDS;
-  const ends = words.map((end) => endInput(feature, end, changed));
-  lock.addEventListener("change", () => {
+  const continuous = feature.kind === "continuous";
+  const ends = (!continuous ? [] : feature.date ? DATES : ENDS).map((end) =>
+    endInput(feature, end, changed),
+  );
+  const kinds = continuous ? null : among(feature, changed);
+  const places = continuous ? ends.map(({ input }) => input) : kinds.inputs;
+  function locking() {
     // What stays has no other place to end at.
-    for (const { input } of ends) input.disabled = lock.checked;
+    for (const input of [...places, rather.input]) input.disabled = lock.input.checked;
     changed();
-  });
+  }
+  const lock = tick("Keep ", feature, "as it is", locking);
+  const rather = tick("Change ", feature, "rather than others", changed);
   const node = h(
     "div",
     { class: "wish" },
-    h(
-      "span",
-      { class: "keep" },
-      lock,
-      h("label", { for: id }, "Keep ", h("span", { class: "unseen" }, `${feature.name} `), "as it is"),
-    ),
-    ends.length
+    lock.node,
+    rather.node,
+    continuous
       ? h("span", { class: feature.date ? "ends dates" : "ends" }, ends.map(({ node }) => node))
-      : null,
+      : kinds.node,
   );
   const end = ({ input }) => (feature.date ? input.value : Number(input.value));
   const limits = () => ends.map((one) => (one.input.value === "" ? null : end(one)));
+  const locked = () => lock.input.checked;
+  const wished = () => (continuous ? limits().some((end) => end !== null) : kinds.ticked().length > 0);
   return {
     feature,
     node,
     wrong: () => ends.map(({ input }) => input).find((input) => input.validity.badInput),
-    locked: () => lock.checked,
-    range: () => (lock.checked || limits().every((end) => end === null) ? null : limits()),
+    locked,
+    preferred: () => !locked() && rather.input.checked,
+    range: () => (locked() || !wished() ? null : continuous ? limits() : kinds.ticked()),
     clear() {
-      lock.checked = false;
-      for (const { input } of ends) {
-        input.value = "";
+      for (const input of [lock.input, rather.input, ...places]) {
+        if (input.type === "checkbox") input.checked = false;
+        else input.value = "";
         input.disabled = false;
       }
+      if (kinds) kinds.node.open = false;
     },
   };
 }
@@ -77,7 +104,8 @@ export function buildWishes(button, features, prefix) {
   let wishes = [];
 
   function mark() {
-    const count = wishes.filter((wish) => wish.locked() || wish.range()).length;
+    const made = (wish) => wish.locked() || wish.preferred() || wish.range();
+    const count = wishes.filter(made).length;
     button.textContent = count ? `My wishes (${count})` : "My wishes";
   }
 
@@ -103,11 +131,14 @@ export function buildWishes(button, features, prefix) {
       wrong.focus();
       return undefined;
     }
-    const lock = wishes.filter((wish) => wish.locked()).map(({ feature }) => feature.name);
+    const named = (some) => some.map(({ feature }) => feature.name);
+    const lock = named(wishes.filter((wish) => wish.locked()));
+    const prefer = named(wishes.filter((wish) => wish.preferred()));
     const ranges = Object.fromEntries(
       wishes.filter((wish) => wish.range()).map((wish) => [wish.feature.name, wish.range()]),
     );
-    return lock.length || Object.keys(ranges).length ? { lock, ranges } : null;
+    const any = lock.length || prefer.length || Object.keys(ranges).length;
+    return any ? { lock, ranges, prefer } : null;
   }
 
   function clear() {

@@ -1,0 +1,169 @@
+"""What stands before HTTP itself: nothing is kept of endless headers, and nobody waits for ever."""
+
+import asyncio
+import json
+from collections.abc import Callable, Collection
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from rocourse.service._guards import BUSY_ANSWER
+
+MOST_HEAD = 16 << 10
+"""Bytes of a request's line and headers."""
+HEAD_SECONDS = 10.0
+"""For the line and the headers, from the connection or the first byte on."""
+REQUEST_SECONDS = 30.0
+"""For all of a request."""
+ANSWER_SECONDS = 20.0
+"""For an answer to be taken."""
+_MOST_CONNECTIONS = 4096
+_SWEEP_SECONDS = 1.0
+
+_TOO_LARGE = (
+    f"The line and the headers of a request must have at most {MOST_HEAD} bytes, but these have "
+    "more; send fewer."
+)
+_INVALID = "The request must be HTTP, but it cannot be read as HTTP."
+
+
+class _Done:
+    """Stands for a request that was answered here."""
+
+    response_complete, disconnected, message_event = True, False, asyncio.Event()
+
+
+_DONE: Any = _Done()
+
+
+def _closing(answer: bytes) -> bytes:
+    return answer.replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
+
+
+class CarefulProtocol(HttpToolsProtocol):
+    """One connection, whose client may be slow, silent or talk without end.
+
+    The server that it extends keeps headers for as long as they come, and connections for as long
+    as clients like.
+
+    Attributes:
+        waiting_since: When the request began to be waited for that is not whole yet; None while one
+            is answered.
+    """
+
+    # Set by who serves: whether a request, by its line and headers, is refused for want of time.
+    # Asked before anything is made of the request: when more comes than can be done, saying so
+    # must cost next to nothing.
+    turns_away: Callable[[bytes, list[tuple[bytes, bytes]]], bool]
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.waiting_since: float | None = None
+        self._head_read = self._too_large = False
+        # Of the head so far; and what was received since something came of it.
+        self._head = self._pending = 0
+        self._stuck_since: float | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins to wait for a request."""
+        super().connection_made(transport)
+        self.waiting_since = self.loop.time()
+        if len(self.connections) > _MOST_CONNECTIONS:
+            waiting = [one for one in self.connections if getattr(one, "waiting_since", None)]
+            oldest: Any = min(waiting, key=lambda one: getattr(one, "waiting_since", 0.0))
+            oldest.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on, unless it has been too much."""
+        if self.waiting_since is None:
+            self.waiting_since = self.loop.time()
+        self._pending += len(data)
+        super().data_received(data)
+        if self._pending > MOST_HEAD and not self.transport.is_closing():
+            self._too_large = True
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """Begins to wait for the rest of a request."""
+        super().on_message_begin()
+        self._head, self._head_read = 0, False
+        if self.waiting_since is None:
+            self.waiting_since = self.loop.time()
+
+    def on_url(self, url: bytes) -> None:
+        """Takes the line."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Takes a header; a trailer too."""
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Has the request answered, or turned away."""
+        self._pending, self._head_read = 0, True
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered and self.turns_away(self.url, self.headers):
+            keep = self.parser.should_keep_alive()
+            self.transport.write(BUSY_ANSWER if keep else _closing(BUSY_ANSWER))
+            self.cycle = _DONE
+            if not keep:
+                self.transport.close()
+            return
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Takes some of the body, which the application counts."""
+        self._pending = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Waits no more."""
+        self._pending, self.waiting_since = 0, None
+        super().on_message_complete()
+        if self.cycle is _DONE:
+            # It waits for the next request, though not for ever.
+            self.on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuses what is no request, in one sentence, and hangs up."""
+        status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE if self._too_large else 400
+        body = json.dumps({"detail": _TOO_LARGE if self._too_large else _INVALID}).encode()
+        head = (
+            f"HTTP/1.1 {status:d} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            self.transport.write(head.encode() + body)
+        self.transport.close()
+
+    def sweep(self, now: float) -> None:
+        """Hangs up on a client that has been waited for long enough."""
+        left = self.transport.get_write_buffer_size()
+        if not left:
+            self._stuck_since = None
+        elif self._stuck_since is None:
+            self._stuck_since = now
+        stuck = self._stuck_since is not None and now - self._stuck_since > ANSWER_SECONDS
+        limit = REQUEST_SECONDS if self._head_read else HEAD_SECONDS
+        silent = self.waiting_since is not None and now - self.waiting_since > limit
+        if stuck or silent:
+            self.transport.abort()
+
+    def _count(self, more: int) -> None:
+        self._head += more
+        if self._head > MOST_HEAD:
+            self._too_large = True
+            raise ValueError("the head of a request is too large")
+
+
+async def sweep(connections: Collection[Any]) -> None:
+    """Looks after all connections, now and then: cheaper than a timer for every request."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_SWEEP_SECONDS)
+        for connection in list(connections):
+            connection.sweep(loop.time())

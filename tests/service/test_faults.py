@@ -1,0 +1,359 @@
+"""What one slow database, one greedy client or one large request must not do to the others."""
+
+import asyncio
+import json
+import socket
+import sqlite3
+import threading
+from contextlib import contextmanager
+from unittest.mock import Mock
+
+import pytest
+import sqlalchemy as sa
+import uvicorn
+from tests.ledger.conftest import postgres  # noqa: F401
+from tests.service.making import ROW, audit, decide, detail, plain_rows, promise_for, serving
+from tests.service.test_run import Service, begin, eventually
+
+from rocourse.service import Settings
+from rocourse.service._decisions import Decisions
+from rocourse.service._lanes import Busy, Lane, Late
+from rocourse.service._metrics import Metrics
+from rocourse.service._protocol import (
+    ANSWER_SECONDS,
+    HEAD_SECONDS,
+    MOST_HEAD,
+    REQUEST_SECONDS,
+    CarefulProtocol,
+)
+from rocourse.service._questions import Question
+
+SHORT = 1.5
+"""Seconds that a request may take where something is in the way."""
+
+
+@contextmanager
+def locked(path):
+    """Holds the lock of a file of SQLite, as another program could."""
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.rollback()
+
+
+def ask(client):
+    return client.post("/v1/decisions", json={"applicants": [{"row": ROW}]})
+
+
+def test_no_route_asks_the_database_where_requests_are_read(client, asked):
+    names = set()
+
+    def note(*_):
+        names.add(threading.current_thread().name.rsplit("_", 1)[0])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        row, recourse = promise_for(client, plain_rows(asked))
+        body = {"id": recourse["id"], "row": row}
+        decide(client, *[row] * 40)
+        choice = {"row": row, "options": 2}
+        assert client.post("/v1/decisions", json={"applicants": [choice]}).status_code == 200
+        assert client.get(f"/v1/recourses/{recourse['id']}").status_code == 200
+        assert client.post("/v1/redemptions", json=body).status_code == 200
+        for path in ("/readyz", "/healthz", "/metrics", "/v1/model"):
+            assert client.get(path).status_code == 200
+        assert audit(client)["status"] == "done"
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+    kinds = ("decide", "look-up", "ready", "audit", "census")
+    assert names == {f"rocourse-{kind}" for kind in kinds}
+
+
+def test_a_locked_file_is_a_503_in_time_and_nothing_more(tmp_path, stored, asked):
+    with serving(tmp_path, stored / "model", deadline=SHORT) as client:
+        row, recourse = promise_for(client, plain_rows(asked))
+        with locked(tmp_path / "ledger.db"):
+            # Ten at a time wait for one lock, not each for the one before it.
+            replies = [ask(client), client.get("/readyz")]
+            for reply in replies:
+                assert detail(reply, 503)
+                assert reply.headers["retry-after"] == "1"
+            returned = {"id": recourse["id"], "row": recourse["row"]}
+            assert detail(client.post("/v1/redemptions", json=returned), 503)
+            assert client.get("/healthz").status_code == 200
+            # Who only reads need not wait for who writes.
+            read = client.get(f"/v1/recourses/{recourse['id']}")
+            assert read.status_code == 200, read.text
+            assert read.json()["status"] == "open"
+        assert ask(client).status_code == client.get("/readyz").status_code == 200
+        assert client.post("/v1/redemptions", json=returned).json()["status"] == "redeemed"
+
+
+def test_a_frozen_server_is_a_503_in_time_and_nothing_more(tmp_path, stored, postgres):  # noqa: F811
+    url = postgres.create_database()
+    with serving(tmp_path, stored / "model", deadline=SHORT, address=url) as client:
+        assert ask(client).status_code == client.get("/readyz").status_code == 200
+        with postgres.frozen():
+            for _ in range(2):
+                assert detail(ask(client), 503)
+                assert detail(client.get("/readyz"), 503)
+            assert client.get("/healthz").status_code == 200
+        # The driver may be trying for a while to connect to what was frozen.
+        eventually(lambda: ask(client).status_code == 200)
+        assert client.get("/readyz").status_code == 200
+
+
+class Answers:
+    """A backend that answers a request of so many rows when it is let."""
+
+    prompt_rows = 0
+
+    def __init__(self):
+        self.metrics, self.go, self.answered = Metrics(), threading.Event(), []
+
+    def answer(self, questions):
+        if len(questions[0].rows) > 1:
+            assert self.go.wait(30)
+        self.answered += [len(question.rows) for question in questions]
+        return ["{}"] * len(questions)
+
+
+def test_a_small_request_passes_large_ones_and_searches():
+    backend = Answers()
+
+    async def main():
+        decisions = Decisions(backend, 30.0)
+        large = [decisions.ask(Question([{}] * 900, [None] * 900, None, "a")) for _ in range(2)]
+        tasks = [asyncio.create_task(one) for one in large]
+        await asyncio.sleep(0)
+        await decisions.ask(Question([{}], [None], None, "a"))
+        assert backend.answered == [1]
+        backend.go.set()
+        await asyncio.gather(*tasks)
+        await decisions.close(30)
+
+    asyncio.run(main())
+    assert backend.answered == [1, 900, 900]
+
+
+def test_what_is_not_done_in_time_is_told_and_what_has_not_begun_is_not_begun():
+    go, done = threading.Event(), []
+
+    def work(name):
+        assert go.wait(30)
+        done.append(name)
+
+    async def main():
+        lane = Lane("test", threads=1, most=2)
+        both = [lane.run(work, name, within=0.05) for name in ("first", "second")]
+        tasks = [asyncio.create_task(one) for one in both]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await lane.run(work, "third")
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(result) for result in results] == [Late, Late]
+        go.set()
+        while not lane.idle:
+            await asyncio.sleep(0.01)
+        await lane.run(work, "fourth")
+        lane.close()
+
+    asyncio.run(main())
+    assert done == ["first", "fourth"]
+
+
+class Transport(asyncio.Transport):
+    """A connection that keeps what was written to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.written, self.closed, self.aborted, self.left = b"", False, False, 0
+
+    def write(self, data):
+        self.written += data
+
+    def close(self):
+        self.closed = True
+
+    def abort(self):
+        self.closed = self.aborted = True
+
+    def is_closing(self):
+        return self.closed
+
+    def get_write_buffer_size(self):
+        return self.left
+
+    def pause_reading(self):
+        pass
+
+    resume_reading = pause_reading
+
+
+class Clock:
+    """Stands in for a loop: gives the time that it is told, and does nothing later."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def time(self):
+        return self.now
+
+    def call_later(self, *_):
+        return Mock()
+
+    def create_task(self, coroutine):
+        coroutine.close()
+        return Mock()
+
+
+@pytest.fixture
+def connection():
+    clock = Clock()
+    config = uvicorn.Config(lambda *_: None, log_config=None, ws="none", lifespan="off")
+    config.load()
+    protocol = CarefulProtocol(config, uvicorn.Server(config).server_state, {}, clock)
+    protocol.turns_away = lambda *_: False
+    protocol.connection_made(Transport())
+    return protocol
+
+
+LINE = b"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "patience"),
+    [
+        (b"", HEAD_SECONDS),
+        (b"\r\n", HEAD_SECONDS),
+        (b"POST /", HEAD_SECONDS),
+        (LINE + b"X: 1", HEAD_SECONDS),
+        (LINE + b"Content-Length: 9\r\n\r\n{", REQUEST_SECONDS),
+        (LINE + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", REQUEST_SECONDS),
+    ],
+)
+def test_a_client_that_does_not_finish_is_hung_up_on(connection, sent, patience):
+    clock, transport = connection.loop, connection.transport
+    if sent:
+        connection.data_received(sent)
+    clock.now += patience - 1
+    # A byte now and then does not help.
+    if sent:
+        connection.data_received(b"\r\n" if sent == b"\r\n" else b"1")
+    connection.sweep(clock.now)
+    assert not transport.closed
+    clock.now += 2
+    connection.sweep(clock.now)
+    assert transport.aborted
+
+
+def test_a_client_that_does_not_take_its_answer_is_hung_up_on(connection):
+    clock, transport = connection.loop, connection.transport
+    connection.data_received(LINE + b"Content-Length: 1\r\n\r\n1")
+    clock.now += 100
+    connection.sweep(clock.now)
+    assert not transport.closed
+    transport.left = 5
+    connection.sweep(clock.now)
+    clock.now += ANSWER_SECONDS + 1
+    connection.sweep(clock.now)
+    assert transport.aborted
+
+
+ENDLESS = {
+    "a value": (LINE + b"X: ", b"x" * 1000),
+    "a name": (LINE, b"x" * 1000),
+    "many headers": (LINE, b"X-Name: value\r\n" * 50),
+    "the line": (b"GET /", b"x" * 1000),
+    "a query": (b"GET /?", b"x" * 1000),
+    "trailers": (LINE + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Name: value\r\n" * 50),
+    "a trailer": (LINE + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ", b"x" * 1000),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_headers_without_end_are_not_kept(connection, name):
+    start, more = ENDLESS[name]
+    connection.data_received(start)
+    sent = 0
+    while not connection.transport.closed:
+        assert sent < 2 * MOST_HEAD
+        connection.data_received(more)
+        sent += len(more)
+    if "trailer" not in name:
+        head, _, body = connection.transport.written.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 431 ")
+        assert "fewer" in json.loads(body)["detail"]
+
+
+def test_a_large_head_in_one_piece_is_refused_and_the_largest_is_taken(connection):
+    connection.data_received(LINE + b"X: " + b"x" * (MOST_HEAD - 100) + b"\r\n\r\n")
+    assert not connection.transport.closed and connection.cycle is not None
+    connection.cycle = None
+    connection.data_received(LINE + b"X: " + b"x" * MOST_HEAD + b"\r\n\r\n")
+    assert connection.transport.written.startswith(b"HTTP/1.1 431 ") and connection.cycle is None
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"nonsense / HTTP/9.9\r\n\r\n"]
+)
+def test_what_is_no_http_is_refused_in_a_sentence(connection, sent):
+    connection.data_received(sent)
+    head, _, body = connection.transport.written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ") and b"connection: close" in head
+    assert json.loads(body)["detail"].endswith("HTTP.")
+
+
+def test_it_ends_soon_though_clients_hang_and_the_ledger_is_locked(tmp_path, stored):
+    ledger = tmp_path / "ledger.db"
+    service = Service(tmp_path, stored / "model", "--ledger", ledger)
+    body = json.dumps({"applicants": [{"row": ROW}]}).encode()
+    try:
+        hanging = [begin(service.port, body) for _ in range(20)]
+        with socket.create_connection(("127.0.0.1", service.port)) as endless, locked(ledger):
+            endless.sendall(LINE)
+            waiting = begin(service.port, body)
+            waiting.sendall(body[-1:])
+            service.process.terminate()
+            # It is 0 but for what was left undone.
+            assert service.process.wait(20) == 0
+        for connection in (*hanging, waiting):
+            connection.close()
+    finally:
+        service.stop()
+
+
+def test_a_deadline_must_be_some_time(tmp_path):
+    with pytest.raises(Exception, match="deadline must be above 0"):
+        Settings(model=tmp_path, deadline=0.0)
+
+
+def test_who_is_turned_away_is_told_before_anything_is_read_and_may_ask_again(connection):
+    asked = []
+    connection.turns_away = lambda path, headers: asked.append((path, dict(headers))) or True
+    for _ in range(2):
+        connection.data_received(LINE + b"Content-Length: 2\r\n\r\n")
+        connection.data_received(b"{}")
+    assert asked == 2 * [(b"/v1/decisions", {b"host": b"localhost", b"content-length": b"2"})]
+    first, second, third = connection.transport.written.split(b"HTTP/1.1 503 Service Unavailable")
+    assert first == b"" and second == third and b"retry-after: 1" in second
+    assert json.loads(second.partition(b"\r\n\r\n")[2])["detail"].endswith("try again soon.")
+    assert connection.waiting_since is None and not connection.transport.closed
+    # The next one is heard.
+    connection.turns_away = lambda *_: False
+    connection.data_received(LINE + b"Content-Length: 2\r\n\r\n{}")
+    assert connection.cycle.scope["path"] == "/v1/decisions"
+
+
+def test_only_small_requests_for_decisions_are_turned_away_unread(monkeypatch):
+    decisions = Decisions(Answers(), 2.0)
+
+    def full(_):
+        raise Busy
+
+    monkeypatch.setattr(decisions._few, "check", full)
+    path, length = b"/v1/decisions", b"content-length"
+    assert decisions.turns_away(path, [(length, b"300")])
+    for other in ([(length, b"30000")], [(length, b"x")], [(b"transfer-encoding", b"chunked")]):
+        assert not decisions.turns_away(path, other)
+    assert not decisions.turns_away(b"/healthz", [(length, b"300")])
