@@ -14,6 +14,7 @@ from tests.evaluation.conftest import Threshold
 
 from rocourse.errors import ArtifactError, ConfigError, DataError
 from rocourse.evaluation import AuditCounts, Auditor, AuditReport, audit
+from rocourse.evaluation._audit_reading import PromiseReader
 from rocourse.ledger import Promise, Status, new_id
 from rocourse.schema import Categorical, Continuous, CutOff, Schema
 
@@ -290,3 +291,35 @@ def test_evaluation_loads_neither_the_ledger_nor_what_draws():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=300
     )
     assert result.stdout.strip() == "[]", result.stderr
+
+
+_ODD = st.sampled_from(
+    [0, 5, 10, 11, -1, 5.0, 5.5, 1e300, 10**400, True, None, "5", "rent", "own", "moon", [1], {}]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.fixed_dictionaries(
+                {"income": _ODD}, optional={"debt": _ODD, "home": _ODD, "x": _ODD}
+            ),
+            st.sampled_from([0, 1, 1.0, True, "1", None, [1], 2]),
+        ),
+        max_size=12,
+    )
+)
+def test_pages_are_read_as_their_rows_are_one_by_one(page):
+    reader = PromiseReader(Threshold(at=7))
+    rows = [{**ROW, **row} for row, _ in page]
+    for row, (changes, _) in zip(rows, page, strict=True):
+        if "x" in changes and len(changes) == 2:
+            del row["debt"]
+    desired = [wanted for _, wanted in page]
+    expected = {
+        place: reason
+        for place, (row, wanted) in enumerate(zip(rows, desired, strict=True))
+        if (reason := reader.fault(row, wanted)) is not None
+    }
+    assert reader.faults(rows, desired) == expected

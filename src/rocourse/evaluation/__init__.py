@@ -5,8 +5,11 @@ Whatever is judged arrives as a `Recourse` record or as a `Model`; no method is 
 
 from rocourse.evaluation._aggregate import Aggregate, Summary
 from rocourse.evaluation._audit import Auditor, audit
-from rocourse.evaluation._audit_report import AuditCounts, AuditReport, BrokenPromise
+from rocourse.evaluation._audit_report import AuditCounts, AuditPart, AuditReport, BrokenPromise
 from rocourse.evaluation._common_judges import common_judges
+from rocourse.evaluation._drift import ALARM_AT, PromiseWatch, promise_alarm, promise_evidence
+from rocourse.evaluation._fairness import Difference, GroupFigures, fairness
+from rocourse.evaluation._forecast import Forecast, ForecastScore, ForecastShare, forecast
 from rocourse.evaluation._metrics import (
     accuracy,
     auc,
@@ -43,15 +46,30 @@ from rocourse.evaluation._scores import (
     select_rows,
 )
 from rocourse.evaluation._seeds import SeedsResult
+from rocourse.evaluation._segments import FEW, difference_from_others, difference_interval, segments
 from rocourse.evaluation._sensible import FrequentValue, SensibleScores, score_sense
 
 __all__ = [
+    "Difference",
+    "Forecast",
+    "ALARM_AT",
+    "PromiseWatch",
+    "GroupFigures",
+    "fairness",
+    "ForecastScore",
+    "ForecastShare",
+    "FEW",
+    "difference_from_others",
+    "difference_interval",
+    "forecast",
+    "segments",
     "MODEL_METRICS",
     "PROTOCOLS",
     "RECOURSE_METRICS",
     "Aggregate",
     "Asked",
     "AuditCounts",
+    "AuditPart",
     "AuditReport",
     "Auditor",
     "BrokenPromise",
@@ -94,4 +112,6 @@ __all__ = [
     "score_sense",
     "split",
     "validity",
+    "promise_alarm",
+    "promise_evidence",
 ]

@@ -4,8 +4,8 @@ Promises come page by page, and only counts and the worst of them are kept: a mi
 memory than a thousand.
 """
 
-import math
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +16,20 @@ import pandas as pd
 
 from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation._audit_reading import PromiseReader
-from rocourse.evaluation._audit_report import AGES, AuditCounts, AuditReport, BrokenPromise
+from rocourse.evaluation._audit_report import (
+    AGES,
+    AuditCounts,
+    AuditPart,
+    AuditReport,
+    BrokenPromise,
+)
 from rocourse.evaluation._model import Model
+from rocourse.evaluation._segments import segments
 from rocourse.schema import ClippedWarning, CutOff, verdicts
 
 # For its record alone: the ledger needs SQLAlchemy, which an evaluation without one does not.
 if TYPE_CHECKING:
-    from rocourse.ledger import Promise
+    from rocourse.ledger import Promise, PromisedRows
 
 WORST = 1000
 """Broken promises that a report lists, unless told otherwise."""
@@ -38,13 +45,32 @@ _LEAST = float(np.finfo(np.float32).tiny)
 _REFUSED = "the model refuses the row, as for a number outside its training range"
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+_NAMES = list(AGES)
+_LAST_DAYS = [last for last in AGES.values() if last is not None]
 
 
-class _Verdict(NamedTuple):
-    honoured: bool
-    probability: float | None = None
-    margin: float | None = None
-    reason: str | None = None
+class _Page(NamedTuple):
+    """Promises in columns."""
+
+    ids: Sequence[str]
+    subjects: Sequence[str | None]
+    models: Sequence[str]
+    statuses: Sequence[str]
+    issued: Sequence[datetime]
+    desired: Sequence[Any]
+    probabilities: Sequence[float]
+    rows: Sequence[Mapping[str, Any]]
+
+
+class _Verdicts(NamedTuple):
+    """What a model makes of a page; reasons by the places of those that it cannot read."""
+
+    honoured: Flags
+    probabilities: Floats
+    margins: Floats
+    reasons: dict[int, str]
 
 
 @dataclass(slots=True)
@@ -60,25 +86,27 @@ class _Count:
 
 
 def audit(
-    pages: "Iterable[Sequence[Promise]]",
+    pages: "Iterable[Sequence[Promise] | PromisedRows]",
     model: Model,
     *,
     digest: str,
     at: datetime,
     name: str | None = None,
     worst: int = WORST,
+    by: Sequence[str] = (),
 ) -> AuditReport:
     """Judges promises by a model.
 
     Args:
-        pages: The promises, as `Ledger.open_promises` gives them.
+        pages: The promises, as `Ledger.promised_rows` gives them.
         model: The model that is to honour them.
         digest: Its digest.
         at: The moment for which ages are counted, with a time zone.
         name: What to call the model; its digest, unless given.
         worst: How many broken promises to list.
+        by: Columns of the promised rows to tell people by, by themselves and crossed.
     """
-    auditor = Auditor(model, digest=digest, at=at, name=name, worst=worst)
+    auditor = Auditor(model, digest=digest, at=at, name=name, worst=worst, by=by)
     for page in pages:
         auditor.add(page)
     return auditor.report()
@@ -98,6 +126,7 @@ class Auditor:
         at: The moment for which ages are counted, with a time zone.
         name: What to call the model; its digest, unless given.
         worst: How many broken promises to list.
+        by: Columns of the promised rows to tell people by, by themselves and crossed.
 
     Attributes:
         name: What the model is called.
@@ -114,6 +143,7 @@ class Auditor:
         at: datetime,
         name: str | None = None,
         worst: int = WORST,
+        by: Sequence[str] = (),
     ) -> None:
         if at.utcoffset() is None:
             raise ConfigError(
@@ -124,17 +154,20 @@ class Auditor:
             raise ConfigError(f"worst must be at least 0, but got {worst}; give 0 to list none.")
         self._model, self._digest, self._at = model, digest, at
         self._cut_off: CutOff | None = getattr(model, "cut_off_", None)
-        self._limit = worst
+        self._limit, self._by = worst, tuple(by)
+        # By their values: which quarter a number falls in is known at the end.
+        self._by_values: Counter[tuple[Any, ...]] = Counter()
         self.name = digest if name is None else name
         self._reader = PromiseReader(model)
         self._total = _Count()
         self._by_age = {age: _Count() for age in AGES}
         self._by_issuer: dict[str, _Count] = {}
+        self._by_status: dict[str, _Count] = {}
         self._reasons: dict[str, int] = {}
         self._worst: list[BrokenPromise] = []
 
-    def add(self, page: "Sequence[Promise]") -> list[BrokenPromise]:
-        """Judges some more promises.
+    def add(self, page: "Sequence[Promise] | PromisedRows") -> Sequence[BrokenPromise]:
+        """Judges some more promises, and takes them in.
 
         Returns:
             Those that the model does not honour or cannot read, in the order of the page.
@@ -142,19 +175,63 @@ class Auditor:
         Raises:
             DataError: The model gives something else than probabilities.
         """
-        failed = []
-        for promise, verdict in zip(page, self._judge(page), strict=True):
-            # Clocks differ by a little, and an audit may be of a day in the past.
-            age = max((self._at - promise.issued_at).days, 0)
-            self._count(promise.model, _bucket(age), verdict)
-            if not verdict.honoured:
-                failed.append(_record(promise, age, verdict))
-        self._keep(found for found in failed if found.reason is None)
-        return failed
+        part = self.judge(page)
+        self.take(part)
+        return part.failed
+
+    def judge(
+        self, page: "Sequence[Promise] | PromisedRows", *, all_failed: bool = True
+    ) -> AuditPart:
+        """Judges promises without taking them in: another auditor of the same model may do that.
+
+        Args:
+            page: The promises.
+            all_failed: Whether to name all that are not honoured; else as many as are listed.
+
+        Raises:
+            DataError: The model gives something else than probabilities.
+        """
+        given = _columns(page)
+        verdicts = self._judge(given.rows, given.desired)
+        # Clocks differ by a little, and an audit may be of a day in the past.
+        ages = [max((self._at - issued).days, 0) for issued in given.issued]
+        buckets = [_NAMES[place] for place in np.searchsorted(_LAST_DAYS, ages).tolist()]
+        honoured = verdicts.honoured.tolist()
+        unread = [place in verdicts.reasons for place in range(len(honoured))]
+        statuses = map(str, given.statuses)
+        people = [tuple(row.get(name) for name in self._by) for row in given.rows]
+        failed = [
+            _record(given, place, ages[place], verdicts)
+            for place in np.flatnonzero(~verdicts.honoured).tolist()
+        ]
+        return AuditPart(
+            Counter(zip(given.models, statuses, buckets, honoured, unread, strict=True)),
+            Counter(verdicts.reasons.values()),
+            Counter(zip(people, honoured, unread, strict=True)) if self._by else {},
+            failed if all_failed else _worst(failed, self._limit),
+        )
+
+    def take(self, part: AuditPart) -> None:
+        """Takes in what was judged; parts in the order of their promises."""
+        # Counted by kind, of which there are few.
+        for (issuer, status, age, kept, unreadable), number in part.kinds.items():
+            for count in (
+                self._total,
+                self._by_age[age],
+                self._by_issuer.setdefault(_bounded(issuer, self._by_issuer), _Count()),
+                self._by_status.setdefault(status, _Count()),
+            ):
+                count.promises += number
+                count.honoured += number * kept
+                count.unreadable += number * unreadable
+        for reason, number in part.reasons.items():
+            known = _bounded(reason, self._reasons)
+            self._reasons[known] = self._reasons.get(known, 0) + number
+        self._by_values.update(part.people)
+        self._worst = _worst([*self._worst, *part.failed], self._limit)
 
     def report(self) -> AuditReport:
         """What was found so far, whatever the pages and the order of the promises."""
-        self._trim()
         issuers = sorted(self._by_issuer.items(), key=lambda item: (-item[1].promises, item[0]))
         return AuditReport(
             name=self.name,
@@ -163,43 +240,44 @@ class Auditor:
             total=self._total.tally(),
             by_age={age: count.tally() for age, count in self._by_age.items()},
             by_issuer={issuer: count.tally() for issuer, count in issuers},
+            by_status={key: count.tally() for key, count in sorted(self._by_status.items())},
             unreadable=dict(sorted(self._reasons.items(), key=lambda item: (-item[1], item[0]))),
             worst=tuple(self._worst),
+            by_segment=self._segments(),
         )
 
-    def _count(self, issuer: str, age: str, verdict: _Verdict) -> None:
-        issued = self._by_issuer.setdefault(_bounded(issuer, self._by_issuer), _Count())
-        for count in (self._total, self._by_age[age], issued):
-            count.promises += 1
-            count.honoured += verdict.honoured
-            count.unreadable += verdict.reason is not None
-        if verdict.reason is not None:
-            reason = _bounded(verdict.reason, self._reasons)
-            self._reasons[reason] = self._reasons.get(reason, 0) + 1
-
-    def _keep(self, broken: Iterable[BrokenPromise]) -> None:
-        for found in broken:
-            self._worst.append(found)
-            # Sorted now and then, which costs less than keeping a heap in order.
-            if len(self._worst) > 2 * self._limit + 100:
-                self._trim()
-
-    def _trim(self) -> None:
-        self._worst.sort(key=lambda found: (found.margin, found.id))
-        del self._worst[self._limit :]
-
-    def _judge(self, page: "Sequence[Promise]") -> list[_Verdict]:
-        reader = self._reader
-        reasons = [reader.fault(promise.recourse, promise.desired) for promise in page]
-        readable = [
-            promise for promise, reason in zip(page, reasons, strict=True) if reason is None
+    def _segments(self) -> dict[str, AuditCounts]:
+        if not self._by_values:
+            return {}
+        kinds, numbers = zip(*self._by_values.items(), strict=True)
+        values = [
+            kind[0] for kind, number in zip(kinds, numbers, strict=True) for _ in range(number)
         ]
-        rows = [promise.recourse for promise in readable]
-        wanted = np.array([reader.place(promise.desired) for promise in readable], dtype=int)
-        judged = iter(_verdicts(self._probabilities(rows), wanted, self._cut_off))
-        return [
-            next(judged) if reason is None else _Verdict(False, reason=reason) for reason in reasons
-        ]
+        kept, unread = (
+            np.repeat([kind[k] for kind in kinds], numbers).astype(bool) for k in (1, 2)
+        )
+        columns = dict(zip(self._by, zip(*values, strict=True), strict=True))
+        return {
+            name: AuditCounts(len(places), int(kept[places].sum()), int(unread[places].sum()))
+            for name, places in segments(columns).items()
+        }
+
+    def _judge(self, rows: Sequence[Mapping[str, Any]], desired: Sequence[Any]) -> _Verdicts:
+        reasons = self._reader.faults(rows, desired)
+        places = np.array([k for k in range(len(rows)) if k not in reasons], dtype=int)
+        readable = rows if not reasons else [rows[k] for k in places.tolist()]
+        wanted = self._reader.places(desired if not reasons else [desired[k] for k in places])
+        found = _Verdicts(
+            np.zeros(len(rows), bool), np.full(len(rows), np.nan), np.zeros(len(rows)), reasons
+        )
+        probabilities = self._probabilities(readable)
+        kept, found.probabilities[places], found.margins[places] = _verdicts(
+            probabilities, np.array(wanted, dtype=int), self._cut_off
+        )
+        found.honoured[places] = kept & ~np.isnan(probabilities).any(axis=1)
+        for place in places[np.isnan(probabilities).any(axis=1)].tolist():
+            reasons[place] = _REFUSED
+        return found
 
     def _probabilities(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
         """Class probabilities, `[n, n_classes]`; NaN in the rows that the model refuses."""
@@ -230,7 +308,8 @@ class Auditor:
 
 def _verdicts(
     probabilities: Floats, wanted: np.ndarray[Any, np.dtype[np.int_]], cut_off: CutOff | None
-) -> list[_Verdict]:
+) -> tuple[Flags, Floats, Floats]:
+    """Whether the wanted classes are given, how probable they are, and their margins."""
     rows = np.arange(len(wanted))
     promised = probabilities[rows, wanted]
     # From where the verdict turns.
@@ -239,35 +318,54 @@ def _verdicts(
     others[rows, wanted] = -np.inf
     margins = np.log(np.maximum(leading, _LEAST)) - np.log(np.maximum(others.max(1), _LEAST))
     # Not by the sign of the margin: of two equal ones, the first class is given.
-    honoured = verdicts(probabilities, cut_off) == wanted
-    return [
-        _Verdict(False, reason=_REFUSED)
-        if math.isnan(probability)
-        else _Verdict(kept, probability, margin)
-        for kept, probability, margin in zip(
-            honoured.tolist(), promised.tolist(), margins.tolist(), strict=True
-        )
-    ]
+    return verdicts(probabilities, cut_off) == wanted, promised, margins
 
 
-def _bucket(age: int) -> str:
-    return next(name for name, last in AGES.items() if last is None or age <= last)
+def _worst(failed: Iterable[BrokenPromise], most: int) -> list[BrokenPromise]:
+    """Those of broken promises that are furthest from being honoured, the worst first."""
+    broken = (found for found in failed if found.reason is None)
+    return sorted(broken, key=lambda found: (found.margin, found.id))[:most]
 
 
 def _bounded(key: str, counts: Mapping[str, object]) -> str:
     return key if key in counts or len(counts) < _MOST_KINDS else _OTHERS
 
 
-def _record(promise: "Promise", age: int, verdict: _Verdict) -> BrokenPromise:
+def _record(given: _Page, place: int, age: int, found: _Verdicts) -> BrokenPromise:
+    reason = found.reasons.get(place)
     return BrokenPromise(
-        id=promise.id,
-        subject=promise.subject,
-        issuer=promise.model,
-        issued_at=promise.issued_at,
+        id=given.ids[place],
+        subject=given.subjects[place],
+        issuer=given.models[place],
+        issued_at=given.issued[place],
         age_days=age,
-        desired=promise.desired,
-        promised=promise.probability_after,
-        probability=verdict.probability,
-        margin=verdict.margin,
-        reason=verdict.reason,
+        desired=given.desired[place],
+        promised=given.probabilities[place],
+        probability=None if reason else float(found.probabilities[place]),
+        margin=None if reason else float(found.margins[place]),
+        reason=reason,
+    )
+
+
+def _columns(page: "Sequence[Promise] | PromisedRows") -> _Page:
+    if not isinstance(page, Sequence):
+        return _Page(
+            page.ids,
+            page.subjects,
+            page.models,
+            page.statuses,
+            page.issued,
+            page.desired,
+            page.probabilities,
+            page.rows,
+        )
+    return _Page(
+        [promise.id for promise in page],
+        [promise.subject for promise in page],
+        [promise.model for promise in page],
+        [promise.status.value for promise in page],
+        [promise.issued_at for promise in page],
+        [promise.desired for promise in page],
+        [promise.probability_after for promise in page],
+        [promise.recourse for promise in page],
     )

@@ -1,10 +1,15 @@
 """Whether a model can read what was promised under another one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rocourse.evaluation._model import Model, to_plain
-from rocourse.schema import Fault, Feature, ValueIndex
+from rocourse.schema import COLUMN, CategoryRule, Fault, Feature, NumberRule, ValueIndex
+
+# In the place of a value in a row that has none.
+_ABSENT = object()
 
 
 class PromiseReader:
@@ -30,6 +35,57 @@ class PromiseReader:
         """The position of a class, or None if the model does not know it."""
         return self._classes.find(desired)
 
+    def places(self, desired: Sequence[Any]) -> list[int]:
+        """The positions of classes that the model knows."""
+        known = {pair: self.place(pair[1]) for pair in _distinct(desired)}
+        return [known[type(value), value] or 0 for value in desired]
+
+    def faults(self, rows: Sequence[Mapping[str, Any]], desired: Sequence[Any]) -> dict[int, str]:
+        """Why the model cannot judge some of many promises, by their places.
+
+        Columns are looked at as a whole, and rows one by one only where there may be something.
+        """
+        if not rows:
+            return {}
+        suspects: set[int] = set()
+        width = len(self._rules)
+        suspects.update(k for k, row in enumerate(rows) if len(row) != width)
+        for name in self._rules:
+            column = [row.get(name, _ABSENT) for row in rows]
+            if not self._is_sound(name, column):
+                suspects.update(self._unsound(name, column))
+        if not self._are_classes(desired):
+            suspects.update(k for k, value in enumerate(desired) if self.place(value) is None)
+        found = ((place, self.fault(rows[place], desired[place])) for place in sorted(suspects))
+        return {place: reason for place, reason in found if reason is not None}
+
+    def _are_classes(self, desired: Sequence[Any]) -> bool:
+        try:
+            return all(self.place(value) is not None for _, value in _distinct(desired))
+        except TypeError:
+            # Lists are no classes.
+            return False
+
+    def _is_sound(self, name: str, column: Sequence[Any]) -> bool:
+        """Whether nothing is wrong with any value of a column, found out quickly."""
+        rule = self._rules[name]
+        try:
+            if isinstance(rule, CategoryRule):
+                return all(rule.fault(value) is None for _, value in _distinct(column))
+            if rule.feature.date or not {*map(type, column)} <= {int, float}:
+                return False
+            numbers = np.array(column, dtype=np.float64)
+            return bool(NumberRule(rule.feature, COLUMN).sound(numbers).all())
+        except (TypeError, OverflowError):
+            # Lists are no values, and whole numbers have no end: one by one, that is told.
+            return False
+
+    def _unsound(self, name: str, column: Sequence[Any]) -> Iterator[int]:
+        rule = self._rules[name]
+        for place, value in enumerate(column):
+            if value is _ABSENT or rule.fault(value) is not None:
+                yield place
+
     def fault(self, row: Mapping[str, Any], desired: Any) -> str | None:
         """Why the model cannot judge a promise, in words without the person's values; or None.
 
@@ -49,6 +105,11 @@ class PromiseReader:
         if self.place(desired) is None:
             return f"class {_short(desired)} is none of the model's classes"
         return None
+
+
+def _distinct(values: Sequence[Any]) -> set[tuple[type, Any]]:
+    """The different values; 1, 1.0 and True are three."""
+    return set(zip(map(type, values), values, strict=True))
 
 
 def _reasons(feature: Feature) -> dict[Fault, str | None]:

@@ -1,11 +1,12 @@
 """What an audit found: counts, shares with their uncertainty, and the promises to look at."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import sqrt
 from typing import Any, Self
 
+from rocourse._lazy import above
 from rocourse.errors import ArtifactError
 
 FORMAT = "rocourse-audit"
@@ -127,9 +128,30 @@ class BrokenPromise:
         return cls(**{**record, "issued_at": datetime.fromisoformat(record["issued_at"])})
 
 
+_Kind = tuple[str, str, str, bool, bool]
+"""Issuer, status, age, whether it is honoured, and whether it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPart:
+    """What a model makes of some promises, to be taken in by an `Auditor` after those before them.
+
+    Attributes:
+        kinds: How many there are of each kind, in the order in which they were met.
+        reasons: How many cannot be read, by reason, likewise.
+        people: How many there are by what people are told by, kept or not, unread or not.
+        failed: Those that are not honoured, in their order; or the worst of them.
+    """
+
+    kinds: Mapping[_Kind, int]
+    reasons: Mapping[str, int]
+    people: Mapping[tuple[Any, ...], int]
+    failed: Sequence[BrokenPromise]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """What one model makes of the open promises.
+    """What one model makes of the promises that are owed.
 
     Attributes:
         name: What the model is called: a path, a year.
@@ -138,7 +160,9 @@ class AuditReport:
         total: All promises.
         by_age: The same by days since issue, keys `AGES`.
         by_issuer: The same by digest of the model that issued them, those with most promises first.
+        by_status: The same by what is recorded of them: open, or broken by an earlier model.
         unreadable: Number of promises that the model cannot read, by reason, the largest first.
+        by_segment: The same by segment of people, where it was asked for.
         worst: The broken promises furthest from being honoured, the worst first; not all of them
             where there are many.
     """
@@ -149,8 +173,16 @@ class AuditReport:
     total: AuditCounts
     by_age: Mapping[str, AuditCounts]
     by_issuer: Mapping[str, AuditCounts]
+    by_status: Mapping[str, AuditCounts]
     unreadable: Mapping[str, int]
     worst: tuple[BrokenPromise, ...]
+    by_segment: Mapping[str, AuditCounts] = field(default_factory=dict)
+
+    _repr_html_ = above("rocourse.reports", "audit_html", "plots")
+
+    def __repr__(self) -> str:
+        total = self.total
+        return f"<AuditReport of {self.name}: {total.honoured} of {total.promises} honoured>"
 
     def meets(self, required: float) -> bool:
         """Whether at least this share is honoured; of no promises, it is."""
@@ -167,6 +199,8 @@ class AuditReport:
             "total": self.total.to_dict(),
             "by_age": {age: tally.to_dict() for age, tally in self.by_age.items()},
             "by_issuer": {issuer: tally.to_dict() for issuer, tally in self.by_issuer.items()},
+            "by_status": {status: tally.to_dict() for status, tally in self.by_status.items()},
+            "by_segment": {name: tally.to_dict() for name, tally in self.by_segment.items()},
             "unreadable": dict(self.unreadable),
             "worst": [promise.to_dict() for promise in self.worst],
         }
@@ -192,6 +226,15 @@ class AuditReport:
             by_age={age: AuditCounts.from_dict(found) for age, found in record["by_age"].items()},
             by_issuer={
                 key: AuditCounts.from_dict(found) for key, found in record["by_issuer"].items()
+            },
+            # Audits of before judged open promises only, and said nothing of it.
+            by_status={
+                key: AuditCounts.from_dict(found)
+                for key, found in record.get("by_status", {"open": record["total"]}).items()
+            },
+            by_segment={
+                key: AuditCounts.from_dict(found)
+                for key, found in record.get("by_segment", {}).items()
             },
             unreadable=dict(record["unreadable"]),
             worst=tuple(BrokenPromise.from_dict(found) for found in record["worst"]),
