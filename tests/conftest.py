@@ -14,8 +14,8 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # Threads of scikit-learn and PyTorch that wait for one another while all cores are busy count as
 # processor time, and there is a test process a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# A flag that XLA does not know ends the process; these are known to the versions below.
-if jaxlib.version.__version_info__ < (0, 11):
+# A flag that XLA does not know ends the process; these are known to the versions between.
+if (0, 8) <= jaxlib.version.__version_info__ < (0, 11):
     os.environ.setdefault(
         "XLA_FLAGS",
         "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
@@ -25,7 +25,7 @@ import jax
 import pytest
 from hypothesis import settings
 from tests.loans import fit, make_loans
-from tests.skipped import tell_skipped
+from tests.skipped import in_ci, must_not_be_skipped, tell_skipped
 
 from rocourse.estimators import METHODS, RoCourseNet
 
@@ -52,8 +52,20 @@ def _few_mappings():
 def pytest_terminal_summary(terminalreporter):
     """Says in the end what was skipped and why: nothing is skipped in silence."""
     yield
-    for line in tell_skipped(terminalreporter.getreports("skipped")):
+    reports = terminalreporter.getreports("skipped")
+    for line in tell_skipped(reports):
         terminalreporter.write_line(line, yellow=True)
+    for line in must_not_be_skipped(reports) if in_ci() else ():
+        terminalreporter.write_line(f"FAILED for CI=true: {line}", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """With `CI=true`, what was skipped for want of a server or a browser has failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    lacking = reporter and must_not_be_skipped(reporter.getreports("skipped"))
+    if in_ci() and lacking and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from rocourse.schema import (
 
 # What sums and differences of floats may miss, and the codes of numbers, as shares of a range.
 _ROUNDING, _CODES = 1e-9, 2e-6
+_SLIGHT = "nobody would notice"
 
 
 def random_schema(random, *, numbers=5, groups=(2, 3, 4)):
@@ -182,13 +183,15 @@ def _read(written, row):
     return read
 
 
-def broken_limits(written, before, after):
+def broken_limits(written, before, after, ranges=None):
     """Every rule of a written schema that a change from one row to another breaks.
 
     Args:
         written: `Schema.to_dict()`.
         before: The row, by feature.
         after: What is asked of it.
+        ranges: The ranges that were wished for, by feature. Nobody is asked for a change that
+            nobody would notice, but whoever wishes for one gets it.
     """
     before, after = _read(written, before), _read(written, after)
     features = {feature["name"]: feature for feature in written["features"]}
@@ -201,6 +204,7 @@ def broken_limits(written, before, after):
             broken += [
                 f"{name}: {text} ({before[name]!r} to {after[name]!r})"
                 for text in kind(feature, before[name], after[name], acts=name not in followers)
+                if text != _SLIGHT or not _outside((ranges or {}).get(name), before[name])
             ]
     changed = [name for name in features if before[name] != after[name] and name not in followers]
     if len(changed) > written.get("max_features", len(features)):
@@ -254,7 +258,13 @@ def _broken_number(feature, old, new, *, acts):
         if float(round(Fraction(new) / step) * step) != new:
             yield "step"
     if acts and abs(rise) < 0.0049 * (high - low):
-        yield "nobody would notice"
+        yield _SLIGHT
+
+
+def _outside(ends, value):
+    """Whether a number lies outside the range that was wished for, if there is one."""
+    low, high = ends or (None, None)
+    return (low is not None and value < low) or (high is not None and value > high)
 
 
 def _broken_group(feature, old, new, *, acts):

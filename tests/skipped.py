@@ -1,7 +1,28 @@
-"""Which tests were skipped and why, in a line for each reason."""
+"""Which tests were skipped and why, in a line for each reason.
 
+What a test run needs besides Python is a server of PostgreSQL and a browser. Where they are missing
+their tests are skipped on a developer's machine, which the last lines say, and continuous
+integration (`CI=true`) fails.
+"""
+
+import os
 from collections import defaultdict
 from pathlib import PurePosixPath
+
+NEEDED = ("PostgreSQL is not installed", "PostgreSQL does not run", "the page is tested")
+"""How reasons begin that are no reason to skip where `CI=true`."""
+
+
+def in_ci():
+    """Whether this is continuous integration."""
+    return os.environ.get("CI", "").lower() in ("1", "true")
+
+
+def must_not_be_skipped(reports):
+    """The lines of `tell_skipped` about what a test run must have."""
+    reasons = (report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    lacking = {reason for reason in reasons if reason.startswith(NEEDED)}
+    return [line for line in tell_skipped(reports) if any(line.endswith(why) for why in lacking)]
 
 
 def tell_skipped(reports):

@@ -2,22 +2,36 @@
 
 import errno
 import hashlib
+import itertools
 import json
 import math
 import os
 import stat
+import threading
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.applicants import TARGET, make_applicants, trained_model, untrained_model
+import safetensors.numpy
+from tests.applicants import TARGET, make_applicants, make_schema, trained_model, untrained_model
 
 import rocourse
-from rocourse.artifacts import check_file_path, check_model_path, load, new_file, save, write_file
+from rocourse.artifacts import (
+    check_file_path,
+    check_model_path,
+    load,
+    model_digest,
+    new_file,
+    save,
+    write_file,
+)
 from rocourse.errors import ArtifactError, OutputError
 from rocourse.estimators import METHODS
+from rocourse.schema import Rows
 
 HEADER, WEIGHTS = "model.json", "weights.safetensors"
+LAYOUT = make_schema(make_applicants()).layout
+PROBE = Rows(np.full((4, LAYOUT.n_continuous), 0.5), np.zeros((4, LAYOUT.n_categorical), int))
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +126,8 @@ def test_the_same_model_is_stored_in_the_same_bytes(tmp_path):
     assert contents(first) == contents(second)
 
 
-def test_nothing_but_the_two_files_is_left(stored):
-    assert listing(stored) == [HEADER, WEIGHTS]
+def test_nothing_but_its_files_is_left(stored):
+    assert listing(stored) == ["card.md", HEADER, WEIGHTS]
     assert listing(stored.parent) == ["model"]
 
 
@@ -273,6 +287,119 @@ def test_a_header_that_is_signed_but_incomplete_is_refused(stored, change):
     refusal(stored)
 
 
+def edit_weights(folder, change):
+    """Changes every tensor, and signs what comes of it."""
+    tensors = safetensors.numpy.load((folder / WEIGHTS).read_bytes())
+    content = safetensors.numpy.save(
+        {name: change(name, tensor) for name, tensor in tensors.items()}
+    )
+    (folder / WEIGHTS).write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    edit_header(folder, weights={"bytes": len(content), "sha256": digest})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_not_read(stored, value):
+    edit_weights(stored, lambda _, tensor: np.full_like(tensor, value))
+    assert "holds NaN or infinity" in refusal(stored)
+
+
+@pytest.mark.parametrize("tested", [True, False])
+def test_weights_that_overflow_are_not_read(stored, tested):
+    def huge(_, tensor):
+        return np.where(np.arange(tensor.size).reshape(tensor.shape) % 2, 3e38, -3e38).astype("f4")
+
+    edit_weights(stored, huge)
+    if not tested:
+        edit_header(stored, self_test=None)
+    assert "it gives no probabilities for some rows" in refusal(stored)
+
+
+def test_a_model_that_overflows_is_not_stored(tmp_path, monkeypatch):
+    model = untrained_model()
+    monkeypatch.setattr(
+        type(model), "probabilities", lambda _, rows: np.full((len(rows.continuous), 2), np.nan)
+    )
+    with pytest.raises(ArtifactError, match="must work to be stored"):
+        save(model, tmp_path / "model")
+    assert listing(tmp_path) == []
+
+
+def test_a_model_that_answers_otherwise_than_it_did_is_refused(stored):
+    edit_weights(stored, lambda _, tensor: tensor[..., ::-1].copy())
+    assert "does not answer as it did" in refusal(stored)
+
+
+def test_a_model_without_a_self_test_is_asked_all_the_same(stored):
+    edit_header(stored, self_test=None)
+    assert load(stored).method == "rocoursenet"
+
+
+ODD = [["x"], {}, {"x": 1}, None, 5, -1, 1e308, "x", True, [[]], [None]]
+
+
+def _places(value, deep=4):
+    """Where something could be another thing, by the names that lead there."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    for name, part in inside:
+        yield (name,)
+        if deep > 1 and isinstance(part, dict | list):
+            yield from ((name, *rest) for rest in _places(part, deep - 1))
+
+
+def test_a_header_of_any_shape_is_refused_in_a_sentence_or_read(stored):
+    header = json.loads((stored / HEADER).read_text())
+    # What is only told, and what is so long that one of its kind stands for all.
+    header["history"] = header["history"][:1]
+    places = [place for place in _places(header) if place[0] not in ("format", "version", "digest")]
+    assert len(places) > 100
+    rng = np.random.default_rng(0)
+    for place in places:
+        odd = json.loads(json.dumps(header))
+        part = odd
+        for name in place[:-1]:
+            part = part[name]
+        part[place[-1]] = ODD[rng.integers(len(ODD))]
+        edit_header(stored, **{**dict.fromkeys(header), **odd})
+        try:
+            load(stored)
+        except ArtifactError as error:
+            assert "\n" not in str(error) and str(error).endswith("."), (place, error)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_a_method_that_is_no_name_is_refused(stored, odd):
+    edit_header(stored, method=odd)
+    refusal(stored)
+
+
+def test_a_digest_is_that_of_the_model_that_was_read(tmp_path):
+    models = [save(untrained_model(seed=seed), tmp_path / str(seed)) for seed in range(2)]
+    biases = {model_digest(path): load(path).probabilities(PROBE).tolist() for path in models}
+    place, stop = tmp_path / "place", threading.Event()
+    place.symlink_to(models[0])
+
+    def swap():
+        for turn in itertools.cycle((1, 0)):
+            (tmp_path / "next").symlink_to(models[turn])
+            (tmp_path / "next").rename(place)
+            if stop.wait(0.001):
+                return
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        seen = set()
+        for _ in range(40):
+            loaded = load(place)
+            assert loaded.probabilities(PROBE).tolist() == biases[loaded.digest_]
+            seen.add(loaded.digest_)
+    finally:
+        stop.set()
+        swapping.join()
+    assert seen == set(biases)
+
+
 def test_an_existing_path_is_not_overwritten_without_force(stored):
     before = contents(stored)
     with pytest.raises(OutputError, match="must be new, but it exists already; .*--force"):
@@ -285,7 +412,7 @@ def test_force_replaces_a_model(stored, rows):
     save(other, stored, force=True)
     np.testing.assert_array_equal(load(stored).predict_proba(rows), other.predict_proba(rows))
     assert listing(stored.parent) == ["model"]
-    assert listing(stored) == [HEADER, WEIGHTS]
+    assert listing(stored) == ["card.md", HEADER, WEIGHTS]
 
 
 def test_force_replaces_a_damaged_model(stored):

@@ -60,7 +60,8 @@ def test_a_generator_of_your_own_runs_and_gives_valid_recourses():
 def test_models_that_are_there_are_promised_for_stored_and_read(tmp_path):
     pytest.importorskip("numba", reason="trees need rocourse[trees], which is missing")
     jury = {"proposer__jurors": 2, "proposer__witnesses": 4, "proposer__kept": 0.5}
+    jury |= {"proposer__shift__drift": 0.2}
     found = load_example("your_model").main(tmp_path, loans=False, **jury, trainer__epochs=4)
     whole = {name: figures["stored whole"] for name, figures in found.items()}
-    assert whole == {"pipeline on German Credit": True, "HTTP": False}
+    assert whole == {"pipeline on German Credit": True, "PyTorch": False, "HTTP": False}
     assert min(figures["promised"] for figures in found.values()) > 0.0

@@ -16,12 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rocourse._collector import paused_collector
+from rocourse._lazy import optional
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from rocourse import datasets, evaluation
-    from rocourse.artifacts import load, save
+    from rocourse.artifacts import card, load, save
     from rocourse.attack import Attack
     from rocourse.estimators import (
         METHODS,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         VAEProposer,
         VanillaCFProposer,
     )
+    from rocourse.reports import plots
     from rocourse.schema import (
         Categorical,
         Change,
@@ -104,20 +106,26 @@ __all__ = [
     "Wishes",
     "__version__",
     "adapt",
+    "card",
     "datasets",
     "evaluation",
     "load",
+    "plots",
     "save",
 ]
 
-_SUBMODULES = frozenset({"datasets", "evaluation"})
+_SUBMODULES = {
+    "datasets": "rocourse.datasets",
+    "evaluation": "rocourse.evaluation",
+    "plots": "rocourse.reports.plots",
+}
 # The rooms that other names live in, those that are quick to import first.
 _ROOMS = {
     "rocourse.schema": (
         *("Categorical", "Change", "Continuous", "Follows", "Linear", "Moves"),
         *("Recourse", "Schema", "Target", "Wishes"),
     ),
-    "rocourse.artifacts": ("load", "save"),
+    "rocourse.artifacts": ("card", "load", "save"),
     "rocourse.attack": ("Attack",),
     "rocourse.models": ("JointTrainer", "PlainTrainer", "Shift", "SteadyTrainer"),
     "rocourse.models.adapters": ("adapt",),
@@ -135,7 +143,7 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         with paused_collector():
-            return import_module(f"rocourse.{name}")
+            return optional(_SUBMODULES[name], "plots")
     if name in _HOMES:
         with paused_collector():
             value: object = getattr(import_module(_HOMES[name]), name)

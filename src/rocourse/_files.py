@@ -13,13 +13,16 @@ from rocourse.errors import OutputError, RocourseError
 PathLike = str | os.PathLike[str]
 
 
-def write_file(path: PathLike, content: bytes, *, force: bool = False) -> Path:
+def write_file(
+    path: PathLike, content: bytes, *, force: bool = False, private: bool = False
+) -> Path:
     """Writes a file so that it is there complete or not at all.
 
     Args:
         path: File to write; the directories above it are made if need be.
         content: All of it.
         force: Whether to replace a file that is there already.
+        private: Whether only the owner may read it.
 
     Returns:
         The path that was written.
@@ -27,18 +30,19 @@ def write_file(path: PathLike, content: bytes, *, force: bool = False) -> Path:
     Raises:
         OutputError: The path exists already, is a directory, or cannot be written.
     """
-    with new_file(path, force=force) as file:
+    with new_file(path, force=force, private=private) as file:
         file.write(content)
     return Path(path)
 
 
 @contextmanager
-def new_file(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
+def new_file(path: PathLike, *, force: bool = False, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write piece by piece: it appears when the block is done, or not at all.
 
     Args:
         path: File to write; the directories above it are made if need be.
         force: Whether to replace a file that is there already.
+        private: Whether only the owner may read it.
 
     Raises:
         OutputError: As in `write_file`; also where the block itself fails to write.
@@ -48,7 +52,7 @@ def new_file(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
     try:
         with _directories(destination.parent):
             try:
-                with temporary.open("xb") as file:
+                with open(temporary, "xb", opener=_private if private else None) as file:
                     yield file
                     _sync(file)
                 # Once more, for the block may have taken long.
@@ -168,6 +172,10 @@ def _move_into_place(temporary: Path, destination: Path) -> None:
         if aside.exists() and not destination.exists():
             aside.rename(destination)
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _sibling(destination: Path) -> Path:

@@ -23,6 +23,12 @@ def listed(values: Iterable[object], *, limit: int = 6) -> str:
     return f"{', '.join(show(value) for value in shown[:limit])}, ... ({len(shown)} in all)"
 
 
+def first_few(told: Sequence[str], limit: int, *, separator: str = ", ") -> str:
+    """The first of some descriptions, and how many more there are."""
+    more = [f"and {len(told) - limit} more"] if len(told) > limit else []
+    return separator.join([*told[:limit], *more])
+
+
 def closest(
     name: object, candidates: Iterable[object], *, likeness: float = _LIKENESS
 ) -> str | None:

@@ -9,6 +9,7 @@ RocourseError
 ├── TrainingError    (ArithmeticError) training led to numbers that are not finite
 ├── OutputError      (OSError)         an output path exists already or cannot be written
 ├── FetchError       (OSError)         a download failed or does not match its checksum
+├── EngineError                        the workers of an engine died
 ├── LedgerError                        the ledger cannot be opened, read or written
 │   ├── UnknownPromise (LookupError)   no promise has this id
 │   └── SettledPromise (ValueError)    a promise cannot change to this status any more
@@ -24,6 +25,7 @@ __all__ = [
     "ConfigError",
     "DataError",
     "DependencyError",
+    "EngineError",
     "FetchError",
     "LedgerError",
     "OutputError",
@@ -65,6 +67,10 @@ class OutputError(RocourseError, OSError):
 
 class FetchError(RocourseError, OSError):
     """A download failed or does not match its checksum."""
+
+
+class EngineError(RocourseError):
+    """Those who worked on a task died, as often as it was tried."""
 
 
 class LedgerError(RocourseError):

@@ -78,10 +78,15 @@ def test_counts_are_those_of_the_python_interface(folder):
             found["audits"],
             strict=True,
         ):
-            pages = ledger.open_promises(at=NOW, page=7)
+            pages = ledger.binding_promises(at=NOW, page=7)
             digest = model_digest(folder / path)
             expected = audit(pages, model, digest=digest, at=NOW, name=str(folder / path))
-            assert told == expected.to_dict()
+            wanted = expected.to_dict()
+            # Margins are of numbers that other batches round otherwise, in older releases of JAX.
+            worst = [record.pop("worst") for record in (told, wanted)]
+            assert told == wanted
+            for found_one, one in zip(*worst, strict=True):
+                assert found_one == pytest.approx(one)
     assert found["ledger"] == str(folder / "l.db")
     assert found["required"] is None and found["passed"] is None
     # The rows are those that the model was trained on: it denies some, and grants others.
@@ -111,11 +116,11 @@ def test_the_screen_shows_counts_ages_and_the_worst(folder):
 def test_an_empty_ledger_is_said_so_and_stops_nothing(folder, tmp_path):
     args = (folder / "empty.db", "--model", folder / "model")
     text = succeed("audit", *args, "--require", "1", "--html", tmp_path / "a.html").stdout
-    assert text.startswith(f"The ledger {folder / 'empty.db'} has no open promises")
+    assert text.startswith(f"The ledger {folder / 'empty.db'} has no promises that are owed")
     found = document(*args, "--require", "1")
     assert found["passed"] is True
     assert found["audits"][0]["total"]["share"] is None
-    assert "no open promises" in (tmp_path / "a.html").read_text("utf-8")
+    assert "no promises that are owed" in (tmp_path / "a.html").read_text("utf-8")
 
 
 def test_expired_promises_do_not_count(folder):
@@ -220,13 +225,13 @@ def test_without_a_model_there_is_nothing_to_audit(folder):
 
 
 def test_a_failure_leaves_nothing_half_written(folder, tmp_path, monkeypatch):
-    pages = Ledger.open_promises
+    pages = Ledger.promised_rows
 
-    def fail_later(self, *, at):
-        yield next(pages(self, at=at, page=50))
+    def fail_later(self, **asked):
+        yield next(pages(self, **asked | {"page": 50}))
         raise LedgerError("A ledger must answer, but this one does not; try again.")
 
-    monkeypatch.setattr(Ledger, "open_promises", fail_later)
+    monkeypatch.setattr(Ledger, "promised_rows", fail_later)
     out = tmp_path / "new" / "b.csv"
     options = ("--broken", out, "--html", tmp_path / "a.html")
     message = refused("audit", folder / "l.db", "--model", folder / "model", *AT, *options)
@@ -240,3 +245,71 @@ def test_without_the_extra_the_hint_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     message = refused("audit", folder / "l.db", "--model", folder / "model")
     assert "sqlalchemy" in message and "pip install 'rocourse[serve]'" in message
+
+
+def test_no_cell_of_the_file_is_a_formula(folder, tmp_path, rows):
+    evil = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "-5", "A-1017"]
+    for k, subject in enumerate(evil):
+        lost = {**rows[k], "job": "unheard of"}
+        write_ledger(tmp_path / "l.db", [rows[k]], subject=subject, recourse=lost)
+    out = tmp_path / "broken.csv"
+    succeed("audit", tmp_path / "l.db", "--model", folder / "model", *AT, "--broken", out)
+    with out.open(newline="") as file:
+        subjects = [line["subject"] for line in csv.DictReader(file)]
+    assert sorted(subjects) == sorted([*(f"'{text}" for text in evil[:4]), *evil[4:]])
+
+
+def test_broken_promises_do_not_vanish_from_the_next_gate(tmp_path, folder, rows):
+    """Eight of ten were broken by a model; the next one is judged by all ten."""
+    path = write_ledger(tmp_path / "l.db", rows[:10])
+    with Ledger.open(path) as ledger:
+        ids = sorted(p.id for page in ledger.binding_promises(at=NOW) for p in page)
+        for id in ids[:8]:
+            ledger.record(id, "broken", model="m2", at=NOW)
+        ledger.record(ids[9], "redeemed", model="m2", at=NOW - timedelta(days=2))
+    command = ("audit", path, "--model", folder / "model", *AT, "--json")
+    [found] = json.loads(succeed(*command).stdout)["audits"]
+    assert found["total"]["promises"] == 9
+    assert {key: part["promises"] for key, part in found["by_status"].items()} == {
+        "broken": 8,
+        "open": 1,
+    }
+    for since, judged in (("2026-05-29", 10), ("2026-05-31", 9)):
+        [found] = json.loads(succeed(*command, "--since", since).stdout)["audits"]
+        assert found["total"]["promises"] == judged
+    [found] = json.loads(succeed(*command, "--tenant", "nobody").stdout)["audits"]
+    assert found["total"]["promises"] == 0
+    assert "broken" in succeed(*command[:-1]).stdout
+
+
+def test_a_forecast_comes_before_the_model_and_is_scored_after_it(folder, tmp_path):
+    table = make_applicants()
+    table.to_csv(tmp_path / "train.csv", index=False)
+    out = tmp_path / "forecast.json"
+    args = ("audit", folder / "l.db", "--model", folder / "model", *AT)
+    options = ("--forecast", "--reference", tmp_path / "train.csv", "--by", "job", "--out", out)
+    text = succeed(*args, *options).stdout
+    stored = json.loads(out.read_text())
+    assert stored["witnesses"] == 59 and stored["models"] == 0.95
+    assert 0 <= stored["total"]["low"] <= stored["total"]["expected"] <= 1
+    assert f"{stored['total']['low']:.1%}" in text and "It does not say" in text
+    found = succeed(*args, "--by", "job", "--against", out, "--json").stdout
+    document = json.loads(found)
+    (score,), (report,) = document["scores"], document["audits"]
+    assert score["honoured"] == report["total"]["share"]
+    assert set(score["by_segment"]) == set(report["by_segment"]) == set(stored["by_segment"])
+    counts = report["by_segment"].values()
+    assert sum(one["promises"] for one in counts) == report["total"]["promises"]
+    page = tmp_path / "audit.html"
+    text = succeed(*args, "--by", "job", "--against", out, "--html", page).stdout
+    assert "by people" in text and "Forecast for" in text
+    assert "By people" in page.read_text()
+
+
+def test_forecasts_are_asked_for_in_one_way(folder, tmp_path):
+    args = ("audit", folder / "l.db", "--model", folder / "model")
+    assert run(*args, "--out", tmp_path / "f.json").exit_code == 2
+    assert run(*args, "--forecast", "--against", tmp_path / "f.json").exit_code == 2
+    assert "witnesses of its own" in refused(*args, "--forecast")
+    (tmp_path / "f.json").write_text("{}")
+    assert "that --forecast wrote" in refused(*args, "--against", tmp_path / "f.json")

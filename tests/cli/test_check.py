@@ -95,3 +95,13 @@ def test_an_unclear_target_is_refused_with_the_option(tmp_path):
     args = ("--target=deny", "--favourable=yes", "--immutable=age")
     result = succeed("schema", "infer", tmp_path / "a.csv", *args)
     assert "deny = yes, which looks like what nobody wants" in result.stderr
+
+
+def test_gaps_are_on_the_page(tmp_path):
+    frame = make_applicants(200)
+    number = next(name for name in frame if frame[name].dtype.kind in "if" and name != TARGET)
+    frame.loc[:29, number] = np.nan
+    path = tmp_path / "gaps.csv"
+    frame.to_csv(path, index=False)
+    told = json.loads(succeed("check", path, *STATED, "--json").stdout)["findings"]
+    assert [one["counts"] for one in told if one["kind"] == "missing"] == [{number: 30}]

@@ -249,3 +249,18 @@ def test_a_figure_needs_a_known_kind_and_classes(files, applicants, tmp_path):
     args = ("evaluate", files / "model", tmp_path / "b.csv", "--reliability", tmp_path / "r.svg")
     assert "--reliability needs the classes" in refused(*args)
     assert not (tmp_path / "r.svg").exists()
+
+
+def test_groups_are_told_by_any_columns_of_the_file(files, applicants, judge, tmp_path):
+    table = applicants.assign(sex=np.where(np.arange(len(applicants)) % 2, "f", "m"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    args = ("evaluate", files / "model", tmp_path / "t.csv", "--by", "sex,job")
+    document = json.loads(succeed(*args, "--against", judge, "--json").stdout)
+    groups = document["groups"]
+    assert groups["sex=f"]["people"] == groups["sex=m"]["people"] == len(table) / 2
+    crossed = [one["people"] for name, one in groups.items() if "," in name]
+    assert sum(crossed) == len(table)
+    assert 0 <= groups["sex=f"]["kept"] <= 1 and groups["sex=f"]["promised"] is None
+    text = succeed(*args).stdout
+    assert "By people" in text and "(few)" in text
+    assert "no 'age_group'" in refused(*args[:3], "--by", "age_group")

@@ -5,9 +5,11 @@ import json
 import pandas as pd
 import pytest
 from tests.applicants import TARGET, make_applicants, make_schema
+from tests.cli.test_audit import AT, write_ledger
 from tests.command_line import refused, succeed
+from tests.service.making import client_of, decide
 
-from rocourse.artifacts import make_model, save
+from rocourse.artifacts import make_model, model_digest, save
 from rocourse.errors import ConfigError
 from rocourse.estimators import VanillaCF
 
@@ -32,6 +34,16 @@ def broken():
 
 def forgetful():
     score
+
+
+def richer():
+    return lambda frame: frame["salary"].to_numpy() / HIGH
+
+
+def pipeline():
+    from sklearn.linear_model import LogisticRegression
+    import pandas as pd
+    return LogisticRegression().fit(pd.DataFrame({{"salary": [0.0, 1.0]}}), ["denied", "granted"])
 """
 
 
@@ -84,9 +96,61 @@ def test_a_model_without_its_own_says_what_is_missing():
     assert "stored without its 'model'" in refused("recourse", "model", "a.csv")
 
 
-def test_another_model_is_refused():
-    told = refused("recourse", "model", "a.csv", "--model-from", "given_other:latest")
-    assert "must be the one that recourses were fitted for" in told
+@pytest.fixture(scope="module")
+def promises(stored):
+    """A ledger of what the model promises."""
+    folder, method = stored
+    rows = pd.read_csv(folder / "a.csv").drop(columns=TARGET)
+    found = method.recourse(rows, desired="granted")
+    advised = json.loads(found.frame()[found.status == "found"].to_json(orient="records"))
+    return write_ledger(folder / "promises.db", advised, model=model_digest(folder / "model"))
+
+
+def test_audit_asks_the_same_model(promises):
+    audited = succeed("audit", promises, "--model", "model", *AT, *FROM, "--json")
+    (found,) = json.loads(audited.stdout)["audits"]
+    assert found["total"]["honoured"] == found["total"]["promises"] > 0
+    # The digest covers what the model answers: promises are told to be those of this one.
+    assert found["model"] == model_digest("model") and list(found["by_issuer"]) == [found["model"]]
+
+
+def test_serve_asks_the_same_model(stored, monkeypatch):
+    import rocourse.service
+
+    told = []
+
+    def ask(settings, *, on_ready):
+        row = {"income": 40.0, "age": 30, "job": "full", "region": "north"}
+        with client_of(rocourse.service.create_app(settings)) as client:
+            told.append(decide(client, row)["decisions"][0]["probability"])
+
+    monkeypatch.setattr(rocourse.service, "serve", ask)
+    succeed("serve", "model", *FROM)
+    assert told == [pytest.approx(0.5)]
+
+
+COMMANDS = {
+    "recourse": ("recourse", "model", "a.csv"),
+    "predict": ("predict", "model", "a.csv"),
+    "evaluate": ("evaluate", "model", "a.csv", "--against", "model"),
+    "audit": ("audit", "promises.db", "--model", "model"),
+    "serve": ("serve", "model", "--port", "0"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ("no_such_module:latest", "No module named 'no_such_module'"),
+        ("given_other:HIGH", "must be a function without arguments, but it is a float"),
+        ("given_other:latest", "must be the one that recourses were fitted for, function with"),
+        ("given_other:richer", "but it raised KeyError: 'salary'"),
+        ("given_other:pipeline", "must be fitted on columns of the schema, but it was fitted on"),
+    ],
+)
+def test_every_command_refuses_a_wrong_factory_in_a_sentence(command, reference, told, promises):
+    assert told in refused(*COMMANDS[command], "--model-from", reference)
 
 
 @pytest.mark.parametrize(

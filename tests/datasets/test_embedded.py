@@ -5,6 +5,7 @@ from importlib import resources
 
 import pandas as pd
 import pytest
+from tests.versions import TEXT
 
 from rocourse.datasets import load
 
@@ -47,7 +48,7 @@ def test_size_and_label_rate(name, subset, count, favourable):
 def test_numbers_are_whole_and_nothing_is_missing(name, subset):
     frame = load(name).subsets[subset]
     assert not frame.isna().any(axis=None)
-    kinds = {dtype.kind for dtype in frame.dtypes if dtype != "str"}
+    kinds = {dtype.kind for dtype in frame.dtypes if dtype != TEXT}
     assert kinds == {"i"}
 
 

@@ -63,7 +63,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_page_has_what_the_test_follows():
-    assert [language for language, _ in BLOCKS] == ["python", "python", "python", ""]
+    assert [language for language, _ in BLOCKS] == ["python", "python", "python", "sh"]
 
 
 def test_the_method_fits_answers_and_is_stored(extended):

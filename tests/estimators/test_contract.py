@@ -54,6 +54,8 @@ def test_every_method_has_the_same_skeleton():
             "desired",
             "wishes",
             "options",
+            "certify",
+            "at",
         ]
         parameters = inspect.signature(cls.__init__).parameters
         assert list(parameters)[:2] == ["self", "schema"]

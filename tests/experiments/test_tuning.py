@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from tests.applicants import TARGET, TINY, make_applicants, make_schema
 
+from rocourse.engines import LOCAL, Engine
 from rocourse.errors import ArtifactError, ConfigError, DependencyError, TrainingError
 from rocourse.estimators import METHODS, CounterNet, RoCoursePanel, tuning_space
 from rocourse.evaluation import evaluate_model, split
@@ -91,7 +92,7 @@ def test_the_score_weighs_validity_cost_and_lost_accuracy(result):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_measures_are_those_of_the_evaluation(prepared, jobs):
     proposals = [{"proposer__proximity_weight": 0.1}, {"proposer__proximity_weight": 1.5}]
-    with run_trials([prepared], jobs) as run:
+    with run_trials([prepared], Engine(jobs=jobs)) as run:
         outcomes = run(proposals)
     X, y = prepared.validation_rows
     for parameters, outcome in zip(proposals, outcomes, strict=True):
@@ -122,7 +123,7 @@ def test_methods_that_explain_a_model_all_explain_the_same_one(prepared, monkeyp
     explaining = replace(
         prepared, problem=replace(prepared.problem, method="cf-model", fixed=fixed)
     )
-    with monkeypatch.context() as patched, run_trials([explaining], 1) as run:
+    with monkeypatch.context() as patched, run_trials([explaining], LOCAL) as run:
         patched.setattr(METHODS["cf-model"], "fit", explain)
         outcomes = run([{"proposer__proximity_weight": 0.1}, {"proposer__proximity_weight": 1.5}])
     assert [o.measures["accuracy"] for o in outcomes] == [prepared.base_accuracy] * 2
@@ -275,7 +276,7 @@ def test_a_model_that_refuses_nobody_fails_the_adverse_protocol(prepared, monkey
     approved = X[generous.predict(X) == "granted"]
     labels = pd.Series("granted", index=approved.index)
     easy = replace(prepared, validation_rows=(approved, labels))
-    with run_trials([easy], 1) as run:
+    with run_trials([easy], LOCAL) as run:
         (outcome,) = run([{"proposer__proximity_weight": 0.1}])
     assert outcome.score is None
     assert "leaves none" in outcome.error

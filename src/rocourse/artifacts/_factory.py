@@ -5,30 +5,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rocourse._files import PathLike
-from rocourse.artifacts._model import load, needs_model
 from rocourse.errors import ConfigError
-
-if TYPE_CHECKING:
-    from rocourse.estimators import RecourseClassifier
-
-
-def load_from(path: PathLike, model_from: str | None) -> "RecourseClassifier":
-    """Reads a stored model; one that was stored without the model it explains gets that one.
-
-    Args:
-        path: The model's directory.
-        model_from: What makes the explained model, as of `make_model`, where it is needed.
-
-    Raises:
-        ArtifactError: As of `load`.
-        ConfigError: As of `make_model`.
-    """
-    if model_from is None or not needs_model(path):
-        return load(path)
-    return load(path, model=make_model(model_from))
 
 
 def make_model(reference: str) -> Any:

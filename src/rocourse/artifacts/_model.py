@@ -1,11 +1,12 @@
 """Models on disk.
 
-A stored model is a directory of two files:
+A stored model is a directory of three files:
 
 ```
 model.json            the header: method, parameters, schema, classes, history, versions, digests
 weights.safetensors   the tensors of predictor and generator, or what a search needs; the arrays
-                      of a model that was given, and of its refits
+                      or library's files of a model that was given, and of its refits
+card.md               the model card, made of the header for people; nothing reads it
 ```
 
 The header carries the SHA-256 of the weights and a digest of itself, so that a model that was cut
@@ -15,8 +16,9 @@ short or altered is refused and not quietly wrong.
 import hashlib
 import json
 import math
+import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
@@ -33,6 +35,7 @@ from rocourse._files import (
     resolve,
     write_directory,
 )
+from rocourse.artifacts._self_test import check_self_test, make_self_test
 from rocourse.errors import ArtifactError, OutputError, RocourseError
 
 # Checking an output path, or refusing a damaged model, must not cost loading JAX.
@@ -44,6 +47,9 @@ VERSION = 2
 
 _HEADER = "model.json"
 _WEIGHTS = "weights.safetensors"
+_CARD = "card.md"
+# Another model may be put in place while one is read; not for ever.
+_TRIES = 5
 # How every header begins: it tells even a damaged model from another program's directory.
 _OPENING = f'{{\n  "format": "{FORMAT}"'
 
@@ -61,11 +67,15 @@ def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) ->
 
     Raises:
         OutputError: The path exists (without `force`, or it is no model) or cannot be written.
-        ArtifactError: The weights are not finite.
+        ArtifactError: The weights are not finite, or the model gives no probabilities.
     """
     destination = check_model_path(path, force=force)
     state, tensors = model.to_state()
     _check_finite(tensors)
+    try:
+        self_test = make_self_test(model)
+    except ArtifactError as error:
+        raise ArtifactError(f"A model must work to be stored, but {error}") from error
     weights = safetensors.numpy.save(tensors)
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -74,18 +84,46 @@ def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) ->
         "classes": state["schema"]["target"]["classes"],
         "history": [_to_json(record) for record in state["history"]],
         "metrics": _to_json(_best_record(state)),
-        "versions": {
-            "rocourse": rocourse.__version__,
-            "python": platform.python_version(),
-            "jax": version("jax"),
-            "numpy": version("numpy"),
-        },
+        "versions": _versions(),
+        "self_test": self_test,
         "weights": {"bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()},
     }
     header["digest"] = _digest(header)
     text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False, default=_number)
-    write_directory(path, destination, {_HEADER: f"{text}\n".encode(), _WEIGHTS: weights})
+    files = {_HEADER: f"{text}\n".encode(), _WEIGHTS: weights}
+    write_directory(path, destination, files | {_CARD: _card(json.loads(text)).encode()})
+    model.digest_ = header["digest"]
     return Path(path)
+
+
+def card(model: "RecourseClassifier | PathLike", *, measured: Sequence[Any] = ()) -> str:
+    """The model card, in Markdown: what a model is for, what was measured, what it does not cover.
+
+    Args:
+        model: A fitted estimator, or the directory of a stored one, of which the header is enough.
+        measured: What was measured since; see `render_card`.
+
+    Raises:
+        ArtifactError: As of `model_digest`.
+    """
+    if isinstance(model, str | os.PathLike):
+        header = _read_header(Path(model))
+        try:
+            return _card(header | {"digest": _digest(header)}, measured)
+        except Exception as error:
+            raise ArtifactError(
+                f"Model {str(model)!r} must have a complete header, but telling of it failed with "
+                f"{_told(error)}; copy or train the model again."
+            ) from error
+    told = {**model.described(), "versions": _versions()}
+    return _card(json.loads(json.dumps(told, default=_number)), measured)
+
+
+def _card(header: Mapping[str, Any], measured: Sequence[Mapping[str, Any]] = ()) -> str:
+    # Imported by what makes cards alone: it draws figures too.
+    from rocourse.reports import render_card
+
+    return render_card(header, measured)
 
 
 def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "RecourseClassifier":
@@ -94,17 +132,61 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
     Args:
         path: The model's directory.
         model: The explained model, for a method that was fitted with a model of the user's own.
-            Trees and logistic regressions behind columns that are prepared each by itself are
-            stored as arrays and need none; of all others nothing is stored but what tells them
-            from another model, which is refused.
+            One that was stored, as arrays or in its library's format, need not be given; of all
+            others nothing is stored but what tells them from another model, which is refused.
         generator: The function that builds the generator, for a method that was fitted with one.
 
+    Returns:
+        The model; its `digest_` is the one of the files that were read.
+
     Raises:
-        ArtifactError: The model is missing, damaged, altered, or of another format or version.
+        ArtifactError: The model is missing, damaged, altered, or of another format or version; or
+            it does not answer as it did when it was stored.
+
+    Examples:
+        >>> folder = rocourse.save(model, "kept")
+        >>> (load(folder).predict(X) == model.predict(X)).all()
+        np.True_
+    """
+    return build(path, *read_files(path), model=model, generator=generator)
+
+
+def read_files(path: PathLike) -> tuple[dict[str, Any], bytes]:
+    """The header of a stored model, and its weights as they are on disk.
+
+    Raises:
+        ArtifactError: As of `load`.
     """
     directory = Path(path)
-    header = _read_header(directory)
-    tensors = _read_weights(directory, header)
+    for _ in range(_TRIES):
+        header, weights = _read_header(directory), _read(directory, _WEIGHTS)
+        if header == _read_header(directory):
+            break
+        # Another model took its place in between.
+    return header, weights
+
+
+def build(
+    path: PathLike,
+    header: dict[str, Any],
+    weights: bytes,
+    *,
+    model: Any = None,
+    generator: Any = None,
+) -> "RecourseClassifier":
+    """The model of files that were read.
+
+    Args:
+        path: Where they were, for error sentences.
+        header: As of `read_files`.
+        weights: As of `read_files`.
+        model: As of `load`.
+        generator: As of `load`.
+
+    Raises:
+        ArtifactError: As of `load`.
+    """
+    tensors = _read_weights(Path(path), weights, header)
 
     from rocourse.estimators import METHODS, RecourseClassifier
 
@@ -115,21 +197,31 @@ def load(path: PathLike, *, model: Any = None, generator: Any = None) -> "Recour
         RecourseClassifier.method: RecourseClassifier,
         **METHODS,
     }
-    if method not in known:
+    if not isinstance(method, str) or method not in known:
         raise ArtifactError(
             f"Model {str(path)!r} must be of a method among {', '.join(METHODS)}, but it is of "
-            f"{method!r}; use the release of rocourse that wrote it."
+            f"{str(method)[:60]!r}; use the release of rocourse that wrote it."
         )
     try:
+        _check_finite(tensors)
         history = [_from_json(record) for record in header["history"]]
-        return known[method].from_state({**header, "history": history}, tensors, **supplied)
+        built = known[method].from_state({**header, "history": history}, tensors, **supplied)
+        built.digest_ = _digest(header)
+        check_self_test(built, header.get("self_test"))
     except RocourseError as error:
         raise ArtifactError(f"Model {str(path)!r} cannot be used: {error}") from error
-    except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
+    # Whatever a header says, and whatever is made of it on the way.
+    except Exception as error:
         raise ArtifactError(
             f"Model {str(path)!r} must have a complete header, but rebuilding the model from it "
-            f"failed with {error!r}; copy or train the model again."
+            f"failed with {_told(error)}; copy or train the model again."
         ) from error
+    return built
+
+
+def _told(error: Exception) -> str:
+    reason = " ".join(str(error).split())[:200].rstrip(".")
+    return f"{type(error).__name__}: {reason}" if reason else type(error).__name__
 
 
 def model_digest(path: PathLike) -> str:
@@ -139,15 +231,6 @@ def model_digest(path: PathLike) -> str:
         ArtifactError: The model's header is missing, damaged, altered, or of another format.
     """
     return _digest(_read_header(Path(path)))
-
-
-def needs_model(path: PathLike) -> bool:
-    """Whether a stored model can be read only together with the model that it explains.
-
-    Raises:
-        ArtifactError: As of `model_digest`.
-    """
-    return "model" in _read_header(Path(path)).get("supplied", ())
 
 
 def check_model_path(path: PathLike, *, force: bool = False) -> Path:
@@ -181,12 +264,22 @@ def _check_replaceable(path: PathLike, destination: Path) -> None:
             f"Output path {str(path)!r} must be a model to be replaced, but it is another "
             "directory; choose another path."
         )
-    strangers = sorted({entry.name for entry in destination.iterdir()} - {_HEADER, _WEIGHTS})
+    own = {_HEADER, _WEIGHTS, _CARD}
+    strangers = sorted({entry.name for entry in destination.iterdir()} - own)
     if strangers:
         raise OutputError(
             f"Output path {str(path)!r} must hold nothing but a model to be replaced, but it holds "
             f"{strangers[0]!r} too; move that away, or choose another path."
         )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "rocourse": rocourse.__version__,
+        "python": platform.python_version(),
+        "jax": version("jax"),
+        "numpy": version("numpy"),
+    }
 
 
 def _read_header(directory: Path) -> dict[str, Any]:
@@ -227,8 +320,9 @@ def _read_header(directory: Path) -> dict[str, Any]:
     return header
 
 
-def _read_weights(directory: Path, header: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    content = _read(directory, _WEIGHTS)
+def _read_weights(
+    directory: Path, content: bytes, header: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
     stated = header.get("weights")
     expected = stated if isinstance(stated, dict) else {}
     if hashlib.sha256(content).hexdigest() != expected.get("sha256"):

@@ -12,12 +12,17 @@ import typer
 import rocourse
 from rocourse.cli import (
     _audit,
+    _card,
+    _certify,
     _check,
     _data,
     _demo,
+    _doctor,
     _evaluate,
     _keys,
+    _ledger,
     _methods,
+    _notice,
     _predict,
     _recourse,
     _reproduce,
@@ -34,7 +39,6 @@ app = typer.Typer(
     name="rocourse",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -72,11 +76,16 @@ app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
 app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)
 app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
 app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
+app.command("certify", epilog=_certify.EXAMPLES)(_certify.certify)
+app.command("notice", epilog=_notice.EXAMPLES)(_notice.notice)
 app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
 app.command("audit", epilog=_audit.EXAMPLES)(_audit.audit)
+app.command("card", epilog=_card.EXAMPLES)(_card.card)
 app.command("reproduce", epilog=_reproduce.EXAMPLES)(_reproduce.reproduce)
+app.command("doctor", epilog=_doctor.EXAMPLES)(_doctor.doctor)
 app.command("serve", epilog=_serve.EXAMPLES)(_serve.serve)
 app.add_typer(_keys.app, name="keys")
+app.add_typer(_ledger.app, name="ledger")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
 

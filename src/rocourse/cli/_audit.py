@@ -1,5 +1,6 @@
 """`rocourse audit`: whether a model honours the promises that are open."""
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,16 +15,21 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import BinaryIO
 
-    from rocourse.evaluation import Auditor, BrokenPromise
+    from rocourse.estimators import RecourseClassifier
+    from rocourse.evaluation import Auditor, AuditPart, BrokenPromise, Forecast
     from rocourse.ledger import Ledger
 
 EXAMPLES = options.examples(
     "rocourse audit ledger.db --model retrained/",
     "rocourse audit ledger.db --model retrained/ --require 0.98 --html audit.html",
     "rocourse audit ledger.db --model a/ --model b/ --broken broken.csv --json",
+    "rocourse audit ledger.db --model retrained/ --by sex,age --against forecast.json",
+    "rocourse audit ledger.db --model model/ --forecast --reference train.csv --out forecast.json",
     "rocourse audit postgresql://host/ledger --model retrained/ --at 2027-01-01",
+    "rocourse audit postgresql://host/ledger --model retrained/ --engine ray --address auto",
 )
 
+_FORECAST = "Forecast"
 TOO_FEW = 3
 """Exit code: a model honours less than `--require` asks for."""
 
@@ -71,39 +77,116 @@ def audit(
             "unless given. Promises that expire by then are left out.",
         ),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="TIME",
+            help="Also the promises that were open at some time since then, whatever became of "
+            "them.",
+        ),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COL",
+            help="Column to tell people by; several also crossed, numbers by quarters. "
+            f"{options.NAMES}",
+        ),
+    ] = None,
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast",
+            rich_help_panel=_FORECAST,
+            help="Say, before there is a new model, what share of the promises models will honour "
+            "that are retrained as MODEL, the one in force, was.",
+        ),
+    ] = False,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            metavar="DATA",
+            rich_help_panel=_FORECAST,
+            help="The rows that MODEL was trained on, to retrain it with; by default its stored "
+            "witnesses are asked.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            rich_help_panel=_FORECAST,
+            help="JSON file to write the forecast to.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            rich_help_panel=_FORECAST,
+            help="Such a file, to compare the audit with.",
+        ),
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", help="Only the promises of this tenant.")
+    ] = None,
     model_from: options.ModelFrom = None,
+    engine: options.EngineKind = "local",
+    address: options.Address = None,
+    jobs: options.Jobs = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Count the open promises that a model honours, before it is deployed.
+    """Count the promises that a model honours of those that are owed, before it is deployed.
 
-    A promise is honoured if the model gives the promised class to the row that was promised it.
+    Owed are promises that are open, and those that an earlier model broke. A promise is honoured if
+    the model gives the promised class to the row that was promised it.
     """
-    from rocourse.artifacts import check_file_path, load_from, model_digest, write_file
+    from datetime import UTC, datetime
+
+    from rocourse.artifacts import StoredModel, check_file_path, write_file
 
     output = Output(as_json=as_json, quiet=quiet)
-    moment = _moment(at)
+    moment = datetime.now(UTC) if at is None else options.moment(at, "--at")
+    start = None if since is None else options.moment(since, "--since")
+    where = options.engine(engine, address, jobs)
     _check_options(require, html, broken)
-    for path in (html, broken):
+    _check_forecast(forecast, len(model), reference, out, against)
+    for path in (html, broken, out):
         if path is not None:
             check_file_path(path, force=force)
+    if forecast:
+        fitted = StoredModel(model[0], model_from)()
+        told = _forecast(ledger, fitted, reference, moment, by, tenant, output)
+        if out is not None:
+            write_file(out, json.dumps(told.to_dict(), indent=1).encode(), force=force)
+            output.show(f"Forecast written to {out}")
+        return
     with _open(ledger) as book:
-        from rocourse.console import audit_lines
-        from rocourse.evaluation import Auditor
+        from rocourse.console import audit_lines, score_lines
+        from rocourse.engines import LedgerAudit
 
-        auditors = [
-            Auditor(
-                load_from(path, model_from),
-                digest=model_digest(path),
-                at=moment,
-                name=str(path),
-                worst=worst,
-            )
-            for path in model
-        ]
+        asked = LedgerAudit(
+            _whole(ledger),
+            {str(path): StoredModel(path, model_from) for path in model},
+            at=moment,
+            since=start,
+            tenant=tenant,
+            worst=worst,
+            by=tuple(by or ()),
+            all_failed=broken is not None,
+        )
+        auditors = asked.auditors()
         with _broken_file(broken, force=force) as file:
-            _judge(book, auditors, moment, file, output)
+            counts = book.counts(at=moment, tenant=tenant)
+            total = counts["open"] + counts["broken"] if start is None else sum(counts.values())
+            _take(asked.parts(book, where), total, auditors, file, output)
             reports = [auditor.report() for auditor in auditors]
             # Before the file of broken promises appears: it is both of them, or none.
             if html is not None:
@@ -111,6 +194,8 @@ def audit(
 
                 page = render_audit(reports, ledger=book.name, required=require)
                 write_file(html, page.encode(), force=force)
+    foretold = None if against is None else _read_forecast(against)
+    scores = [] if foretold is None else [foretold.score(report) for report in reports]
     failed = [] if require is None else [r for r in reports if not r.meets(require)]
     output.emit(
         {
@@ -119,29 +204,17 @@ def audit(
             "required": require,
             "passed": None if require is None else not failed,
             "audits": [report.to_dict() for report in reports],
+            **({} if foretold is None else {"scores": [one and one.to_dict() for one in scores]}),
         }
     )
     output.show(*audit_lines(reports, ledger=book.name, required=require))
+    for report, score in zip(reports, scores, strict=False):
+        output.show(*score_lines(report.name, score))
     for path, what in ((html, "Report"), (broken, "Promises that are not honoured")):
         if path is not None:
             output.show(f"{what} written to {path}")
     if failed:
         raise typer.Exit(TOO_FEW)
-
-
-def _moment(text: str | None) -> "datetime":
-    from datetime import UTC, datetime
-
-    if text is None:
-        return datetime.now(UTC)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise typer.BadParameter(
-            f"{text!r} is no time; write it as in 2027-01-31 or 2027-01-31T12:00:00+01:00.",
-            param_hint="'--at'",
-        ) from error
-    return moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
 
 
 def _check_options(require: float | None, html: Path | None, broken: Path | None) -> None:
@@ -152,6 +225,60 @@ def _check_options(require: float | None, html: Path | None, broken: Path | None
         raise typer.BadParameter("--html and --broken must be two files.")
 
 
+def _check_forecast(
+    wanted: bool, models: int, reference: Path | None, out: Path | None, against: Path | None
+) -> None:
+    if not wanted and (reference is not None or out is not None):
+        raise typer.BadParameter("--reference and --out go with --forecast.")
+    if wanted and against is not None:
+        raise typer.BadParameter("--forecast and --against exclude each other.")
+    if wanted and models != 1:
+        raise typer.BadParameter("--forecast takes one --model, the one in force.")
+
+
+def _forecast(
+    address: str,
+    fitted: "RecourseClassifier",
+    reference: Path | None,
+    moment: "datetime",
+    by: list[str] | None,
+    tenant: str | None,
+    output: Output,
+) -> "Forecast":
+    """What is expected of the next model, told to people and machines."""
+    from rocourse.console import forecast_lines
+    from rocourse.evaluation import forecast
+    from rocourse.tables import read_labelled, split_names
+
+    X, y = (None, None) if reference is None else read_labelled(reference, fitted.schema_)
+    following = fitted.successors(X, y)
+    with _open(address) as book:
+        told = forecast(
+            book.promised_rows(at=moment, tenant=tenant),
+            fitted,
+            following,
+            digest=fitted.digest_,
+            at=moment,
+            by=split_names(by, fitted.schema_.names),
+        )
+    output.emit({"ledger": book.name, "forecast": told.to_dict()})
+    output.show(*forecast_lines(told))
+    return told
+
+
+def _read_forecast(path: Path) -> "Forecast":
+    from rocourse.errors import ArtifactError
+    from rocourse.evaluation import Forecast
+
+    try:
+        return Forecast.from_dict(json.loads(path.read_text()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArtifactError(
+            f"--against must be a file that --forecast wrote, but {str(path)!r} cannot be read as "
+            "one; write it with --forecast --out."
+        ) from error
+
+
 def _open(address: str) -> "Ledger":
     """Opens a ledger that is there: an audit makes none."""
     with needing_service():
@@ -159,23 +286,28 @@ def _open(address: str) -> "Ledger":
     return Ledger.open(address, create=False)
 
 
-def _judge(
-    book: "Ledger",
+def _whole(address: str) -> str:
+    """The address of a ledger for processes that have another current directory."""
+    return address if "://" in address else str(Path(address).absolute())
+
+
+def _take(
+    parts: "Iterable[Sequence[AuditPart]]",
+    total: int,
     auditors: "Sequence[Auditor]",
-    moment: "datetime",
     file: "BinaryIO | None",
     output: Output,
 ) -> None:
-    """Shows every page to all models, so that they judge the same promises."""
+    """Takes in what the models make of the same promises, one range after the other."""
     write = None if file is None else _csv_writer(file)
-    total, done = book.counts(at=moment)["open"], 0
+    done = 0
     with output.row_progress(total) as report:
-        for page in book.open_promises(at=moment):
-            for auditor in auditors:
-                failed = auditor.add(page)
+        for judged in parts:
+            for auditor, part in zip(auditors, judged, strict=True):
+                auditor.take(part)
                 if write is not None:
-                    write(auditor.name, failed)
-            done += len(page)
+                    write(auditor.name, part.failed)
+            done += sum(judged[0].kinds.values())
             report(min(done, total))
 
 
@@ -192,6 +324,7 @@ def _csv_writer(file: "BinaryIO") -> "Callable[[str, Iterable[BrokenPromise]], N
     from dataclasses import fields
 
     from rocourse.evaluation import BrokenPromise
+    from rocourse.tables import spreadsheet_safe
 
     columns = ["audited", *(field.name for field in fields(BrokenPromise))]
 
@@ -200,7 +333,10 @@ def _csv_writer(file: "BinaryIO") -> "Callable[[str, Iterable[BrokenPromise]], N
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         if header:
             writer.writeheader()
-        writer.writerows(lines)
+        writer.writerows(
+            {name: spreadsheet_safe(x) if isinstance(x, str) else x for name, x in line.items()}
+            for line in lines
+        )
         file.write(text.getvalue().encode())
 
     write([], header=True)

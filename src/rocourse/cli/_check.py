@@ -46,7 +46,7 @@ def check(
     if html is not None:
         check_file_path(html, force=force)
     frame = read_rows(data, schema=None, drop=drop)
-    look = look_over(data, frame, target, columns, fix=fix is not None)
+    look = look_over(data, frame, target, columns, fix=fix is not None, gaps_told=False)
     if html is not None:
         from rocourse.reports import render_check
 

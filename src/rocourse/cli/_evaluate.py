@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rocourse.estimators import RecourseClassifier
-    from rocourse.evaluation import ModelScores, Plausibility, RecourseScores
+    from rocourse.evaluation import GroupFigures, ModelScores, Plausibility, RecourseScores
     from rocourse.schema import Target
 
 EXAMPLES = options.examples(
@@ -22,6 +22,7 @@ EXAMPLES = options.examples(
     "rocourse evaluate model-2024/ test.csv --against model-2025/",
     "rocourse evaluate model/ test.csv --reference train.csv",
     "rocourse evaluate a/ test.parquet --against b/ --against c/ --json",
+    "rocourse evaluate model/ test.csv --by sex,race --against retrained/",
     "rocourse evaluate model/ loans.csv --period year --kept 0.9",
 )
 
@@ -64,6 +65,15 @@ def evaluate(
             "probability that they were given.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COL",
+            help="Column of the file to tell people by: cost, coverage, certainty and what is kept "
+            f"for each group; several also crossed. {options.NAMES}",
+        ),
+    ] = None,
     period: Annotated[
         str | None,
         typer.Option(
@@ -92,16 +102,16 @@ def evaluate(
     With --period: which promises would have been kept, period after period.
     """
     from rocourse.artifacts import load_from
-    from rocourse.console import target_of
+    from rocourse.console import fairness_lines, target_of
     from rocourse.errors import DataError
     from rocourse.evaluation import constant_class, evaluate_model
-    from rocourse.tables import read_rows, select_features
+    from rocourse.tables import read_rows, select_features, split_names
 
     if period is None and kept is not None:
         raise typer.BadParameter("--kept needs --period: other protocols train nothing.")
-    if period is not None and (against or reference is not None or reliability is not None):
+    if period is not None and (against or by or reference is not None or reliability is not None):
         raise typer.BadParameter(
-            "--period brings judges of its own: leave out --against and --reference."
+            "--period brings judges of its own: leave out --against, --by and --reference."
         )
     output = Output(as_json=as_json, quiet=quiet)
     if reliability is not None:
@@ -127,6 +137,7 @@ def evaluate(
         if reference is None
         else _read_reference(fitted, reference, target or target_of(fitted).name)
     )
+    groups = _groups(fitted, frame, rows, split_names(by, frame.columns), judges)
     scores = evaluate_model(fitted, rows, labels, judges=judges, reference=known)
     # A judge that says the same of every row honours all recourses, or none, whatever they are.
     constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
@@ -136,12 +147,13 @@ def evaluate(
             "data": str(data),
             "reference": None if reference is None else str(reference),
             "scores": scores.to_dict(),
+            **({"groups": {name: one.to_dict() for name, one in groups.items()}} if by else {}),
             "constant_judges": {
                 path: label for path, label in constant.items() if label is not None
             },
         }
     )
-    output.show(*_tables(scores, list(judges)))
+    output.show(*_tables(scores, list(judges)), *fairness_lines(groups))
     if reliability is not None and labels is not None:
         _draw_reliability(reliability, fitted, rows, labels, force)
         output.show(f"Reliability drawn in {reliability}")
@@ -151,6 +163,36 @@ def evaluate(
                 f"The judge {path} predicts {label} for every row, so that its verdict says "
                 "nothing about the recourses."
             )
+
+
+def _groups(
+    fitted: "RecourseClassifier",
+    frame: "pd.DataFrame",
+    rows: "pd.DataFrame",
+    names: list[str],
+    judges: "dict[str, RecourseClassifier]",
+) -> "dict[str, GroupFigures]":
+    """What recourse is like for groups of people."""
+    import numpy as np
+
+    from rocourse.console import target_of
+    from rocourse.errors import DataError
+    from rocourse.evaluation import fairness
+
+    if not names:
+        return {}
+    if absent := [name for name in names if name not in frame.columns]:
+        raise DataError(
+            f"--by must name columns of the rows, but they have no {absent[0]!r}; name one of "
+            f"{', '.join(map(str, frame.columns))}."
+        )
+    found = fitted.recourse(rows, desired=target_of(fitted).wanted())
+    kept = None
+    if judges:
+        changed = found.attempted()
+        kept = np.mean([one.predict(changed) == found.desired for one in judges.values()], axis=0)
+    columns = {name: frame[name] for name in names}
+    return fairness(found, columns, kept=kept, promises=fitted.proposer_.promises)
 
 
 def _evaluate_rolling(
@@ -240,12 +282,9 @@ def _labels(
 def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "Plausibility":
     """The training rows; columns that the model does not know are of no use and left out."""
     from rocourse.evaluation import Plausibility
-    from rocourse.tables import read_rows, rows_with_class, select_features, take_target
+    from rocourse.tables import read_labelled
 
-    schema = fitted.schema_
-    frame, labels = take_target(read_rows(path, schema=schema, drop=None), target)
-    known, _ = rows_with_class(labels, schema.target)
-    return Plausibility.fit(schema, select_features(frame, schema)[known], labels[known])
+    return Plausibility.fit(fitted.schema_, *read_labelled(path, fitted.schema_, target=target))
 
 
 def _check_judge(fitted: "RecourseClassifier", judge: "RecourseClassifier", path: str) -> None:

@@ -13,7 +13,13 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="File of the keys' ha
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
 
 
-@app.command("add", epilog=options.examples("rocourse keys add keys.json branch --role decide"))
+@app.command(
+    "add",
+    epilog=options.examples(
+        "rocourse keys add keys.json branch --role decide",
+        "rocourse keys add keys.json auditor --role audit --tenant north --expires 2027-01-01",
+    ),
+)
 def add(
     file: File,
     name: Name,
@@ -22,9 +28,22 @@ def add(
         typer.Option(
             "--role",
             help="decide: decisions and returns; read: promises; audit: the audit view; operate: "
-            "put another model in service. Repeat the option.",
+            "put another model in service; erase: have the ledger forget. Repeat the option.",
         ),
     ],
+    tenant: Annotated[
+        str,
+        typer.Option("--tenant", help="Whose promises the key is about: it sees no others."),
+    ] = "default",
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            "--expires",
+            metavar="TIME",
+            help="Day or time in ISO format, in UTC unless it says otherwise, from when on the key "
+            "is worth nothing.",
+        ),
+    ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -33,8 +52,9 @@ def add(
         from rocourse.service import add_key
 
     output = Output(as_json=as_json, quiet=quiet)
-    key = add_key(file, name, roles)
-    output.emit({"name": name, "roles": roles, "key": key})
+    end = None if expires is None else options.moment(expires, "--expires")
+    key = add_key(file, name, roles, tenant=tenant, expires=end)
+    output.emit({"name": name, "roles": roles, "tenant": tenant, "expires": expires, "key": key})
     if not as_json:
         # Also when quiet: it is shown once and never again.
         print(key)
@@ -47,16 +67,28 @@ def list_(file: File, as_json: options.Json = False, quiet: options.Quiet = Fals
         from rocourse.service import list_keys
 
     output = Output(as_json=as_json, quiet=quiet)
-    callers = [(caller.name, sorted(caller.roles)) for caller in list_keys(file)]
-    output.emit([{"name": name, "roles": roles} for name, roles in callers])
-    output.show(*(f"{name}: {', '.join(roles)}" for name, roles in callers))
+    callers = list_keys(file)
+    ends = [None if one.expires is None else one.expires.isoformat() for one in callers]
+    output.emit(
+        [
+            {"name": one.name, "roles": sorted(one.roles), "tenant": one.tenant, "expires": end}
+            for one, end in zip(callers, ends, strict=True)
+        ]
+    )
+    output.show(
+        *(
+            f"{one.name}: {', '.join(sorted(one.roles))}; tenant {one.tenant}"
+            + (f", until {end}" if end else "")
+            for one, end in zip(callers, ends, strict=True)
+        )
+    )
 
 
 @app.command("remove", epilog=options.examples("rocourse keys remove keys.json branch"))
 def remove(
     file: File, name: Name, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
-    """Take a key out; a service that runs forgets it when it is started anew."""
+    """Take a key out; a service that runs refuses it from the next request on."""
     with needing_service():
         from rocourse.service import remove_key
 

@@ -6,7 +6,7 @@ import typer
 
 from rocourse.console import Output, options
 
-# As in docs/promises.md.
+# As in docs/choose.md.
 CHOICE = {
     "rocourse": "start here: advice that holds when the model is retrained, with a stated share",
     "rocoursenet": "the paper's method, or a generator that answers in microseconds",

@@ -1,6 +1,6 @@
 """`rocourse recourse`: what each row must change to be given the desired class."""
 
-from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +9,7 @@ import typer
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rocourse.estimators import RecourseClassifier
-    from rocourse.schema import Recourse
 
 EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv",
@@ -22,7 +19,9 @@ EXAMPLES = options.examples(
     "rocourse recourse model/ applicants.csv --id number --out advice.csv",
     "rocourse recourse model/ applicants.csv --options 3 --lock Purpose --range Amount=10000..",
     "rocourse recourse model/ applicants.csv --prove --loosen Duration,Status",
+    "rocourse recourse model/ applicants.csv --certify delta --at 0.01",
     "rocourse recourse model/ applicants.csv --model-from scoring.models:latest",
+    "rocourse recourse model/ applicants/ --out advice/ --engine ray --address auto",
 )
 
 _SHOWN_ROWS = 5
@@ -114,8 +113,17 @@ def recourse(
             f"{options.NAMES}",
         ),
     ] = None,
+    certify: options.Certify = None,
+    at: options.At = None,
+    confidence: options.Confidence = 0.95,
+    exact: options.Exact = False,
+    delta: options.Delta = None,
+    reference: options.Reference = None,
     drop: options.Drop = None,
     model_from: options.ModelFrom = None,
+    engine: options.EngineKind = "local",
+    address: options.Address = None,
+    jobs: options.Jobs = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -126,50 +134,77 @@ def recourse(
     none was found keeps its values. With --options, each option is a line of its own. Wishes can
     only narrow what the schema allows.
     """
-    from rocourse.artifacts import load_from
-    from rocourse.console import AdviceSummary, WishOptions, answers
+    from rocourse.artifacts import StoredModel
+    from rocourse.console import (
+        AdviceRequest,
+        AdviceSummary,
+        Sheet,
+        WishOptions,
+        ask_rows,
+        certified,
+    )
     from rocourse.tables import (
         JsonRecords,
         check_table_path,
-        new_table,
+        is_folder,
         open_rows,
-        recourse_table,
+        read_labelled,
         split_names,
-        with_ids,
     )
 
     if loosen and not prove:
         raise typer.BadParameter("--loosen goes with --prove.")
+    if certify is None and (at, exact, delta, reference) != (None, False, None, None):
+        raise typer.BadParameter("--at, --exact, --delta and --reference go with --certify.")
     if flip and desired is not None:
         raise typer.BadParameter("--flip and --desired exclude each other.")
     output = Output(as_json=as_json, quiet=quiet)
+    where = options.engine(engine, address, jobs)
     if out is not None:
         check_table_path(out, force=force)
-    fitted = load_from(model, model_from)
-    wished = WishOptions(lock, ranges, only, prefer, wishes).batches(fitted.schema_)
-    wanted = _wanted(fitted, desired, flip, model)
-    names = split_names(loosen, fitted.schema_.names)
-    rows = open_rows(data, schema=fitted.schema_, drop=drop, id=id)
-
-    def ask(frame: "pd.DataFrame") -> tuple["Recourse", "pd.Series[Any] | None"]:
-        found = fitted.recourse(frame, desired=wanted, wishes=wished(len(frame)), options=several)
-        proved = fitted.prove(found, loosen=names or True) if prove else found
-        return proved, None if rows.id is None else frame[rows.id]
-
+    stored = StoredModel(model, model_from)
+    fitted = stored()
+    schema = fitted.schema_
+    levels = {"at": at, "confidence": confidence, "exact": exact, "delta": delta}
+    if certify is not None:
+        known = (None, None) if reference is None else read_labelled(reference, schema)
+        stored = stored.changed(
+            partial(certified, kind=certify, levels=levels, reference=known)  # type: ignore[arg-type]
+        )
+    wishing = WishOptions(lock, ranges, only, prefer, wishes)
+    rows = open_rows(data, schema=schema, drop=drop, id=id)
+    listed = as_json and (out is None or not is_folder(out))
+    request = AdviceRequest(
+        desired=_wanted(fitted, desired, flip, model),
+        options=several,
+        prove=prove,
+        loosen=tuple(split_names(loosen, schema.names)),
+        silenced=exact,
+        id=rows.id,
+        stable=rows.several,
+        shown=_SHOWN_ROWS,
+        table=out is not None,
+        records=listed,
+    )
+    asked = {"request": repr(request), "wishes": repr(wishing)}
+    asked["certificate"] = repr((certify, levels, reference))
+    plan = {"command": "recourse", "model": fitted.digest_, **rows.origin, **asked}
+    sheet = None if out is None else Sheet(out, force, plan)
+    beside = wishing.batches(schema)
     summary = AdviceSummary(_SHOWN_ROWS)
     with JsonRecords() as records:
-        file = nullcontext() if out is None else new_table(out, force=force)
-        with output.row_progress(rows.total) as report, file as write:
-            for found, ids in answers(rows, ask, report):
-                summary.add(found, ids)
-                if write is not None:
-                    write(recourse_table(found, stable=rows.several, ids=ids))
-                if as_json:
-                    records.add(with_ids(found.to_records(), ids))
-        if as_json:
-            head = {"model": str(model), "data": str(data), "method": fitted.method}
-            counts = summary.counts | ({} if not prove else {"proved_none": summary.proved or 0})
-            records.print({**head, "rows": rows.total, **counts}, "records")
+        with output.row_progress(rows.total) as report:
+            answers = ask_rows(request, rows, stored, where, report, sheet=sheet, beside=beside)
+            for answer in answers:
+                summary.add(answer.counts if answer.told is None else answer.told)
+                if answer.records is not None:
+                    records.add(answer.records)
+        head = {"model": str(model), "data": str(data), "method": fitted.method}
+        counted = {**head, "rows": rows.total, **summary.counts}
+        if listed:
+            records.print(counted, "records")
+        else:
+            output.emit(counted)
     output.show(*summary.lines())
     if out is not None:
         output.show(f"Advice for {rows.total} rows written to {out}")

@@ -19,6 +19,7 @@ EXAMPLES = options.examples(
     "rocourse reproduce table-main --scale paper --jobs 2",
     "rocourse reproduce fig-attack --report",
     "rocourse reproduce table-methods --jobs 2",
+    "rocourse reproduce all --scale paper --engine ray --address auto",
 )
 
 _SHOWN_SKIPS = 5
@@ -65,8 +66,10 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Processes side by side.  [default: one a core]"),
+        typer.Option("--jobs", min=1, help="Jobs side by side.  [default: one a core]"),
     ] = None,
+    engine: options.EngineKind = "local",
+    address: options.Address = None,
     report: Annotated[
         bool,
         typer.Option("--report", "--table", help="Only draw what is stored; compute nothing."),
@@ -85,6 +88,7 @@ def reproduce(
     from rocourse.experiments.reproduction import reproduce as run
 
     entries, size = find_entries(names), find_scale(scale)
+    where = options.engine(engine, address, jobs if engine == "ray" else jobs or _cores())
     folder = out or Path("runs/reproduce") / scale
     outcome = Outcome()
     if report:
@@ -97,7 +101,7 @@ def reproduce(
                     size,
                     folder,
                     work=work,
-                    workers=jobs or _cores(),
+                    engine=where,
                     data=data or (),
                     methods=variant or (),
                     on_advance=lambda advance: _tell(advance, tell),

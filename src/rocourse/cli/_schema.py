@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocourse._wording import counted
+from rocourse._wording import counted, first_few
 from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def infer(
         check_file_path(out, force=force)
     rows = read_rows(data, schema=None, drop=None)
     dropped = names_to_drop(rows.columns, drop, data)
-    look = look_over(data, rows.drop(columns=dropped), target, columns, fix=fix is not None)
+    looked_at = rows.drop(columns=dropped)
+    look = look_over(data, looked_at, target, columns, fix=fix is not None, gaps_told=True)
     look.require_no_errors()
     schema = look.columns.infer(rows, target, [*dropped, *look.added])
     for line in look.lines():
@@ -107,9 +108,7 @@ def _values(feature: "Feature") -> str:
     from rocourse.schema import Categorical
 
     if isinstance(feature, Categorical):
-        shown = [str(category) for category in feature.categories[:6]]
-        more = len(feature.categories) - len(shown)
-        return ", ".join(shown) + (f", … ({more} more)" if more else "")
+        return first_few([str(category) for category in feature.categories], 6)
     kind = "date" if feature.date else "whole number" if feature.integer else "number"
 
     def told(value: float | None) -> str:

@@ -55,6 +55,10 @@ def serve(
     rate: Annotated[
         float, typer.Option("--rate", min=0.1, help="Requests of one caller a second.")
     ] = 1000.0,
+    deadline: Annotated[
+        float,
+        typer.Option("--deadline", min=0.1, help="Seconds until a request is answered or refused."),
+    ] = 2.0,
     hosts: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,7 +67,21 @@ def serve(
             help="A name that the service is asked for by, as behind a proxy. Repeat the option.",
         ),
     ] = None,
+    certify: options.Certify = None,
+    at: options.At = None,
+    lender: Annotated[
+        Path | None,
+        typer.Option(
+            "--lender",
+            metavar="FILE",
+            help="For letters: who writes, and what features are called; see docs/notices.md.",
+        ),
+    ] = None,
     model_from: options.ModelFrom = None,
+    traces: Annotated[
+        bool,
+        typer.Option("--traces", help="Trace requests by OpenTelemetry; needs rocourse[otel]."),
+    ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -75,6 +93,7 @@ def serve(
     settings = Settings(
         model=model,
         model_from=model_from,
+        lender=lender,
         ledger=ledger,
         keys=keys,
         candidates=tuple(candidates or ()),
@@ -84,7 +103,11 @@ def serve(
         max_rows=max_rows,
         max_bytes=max_bytes,
         rate=rate,
+        deadline=deadline,
         hosts=tuple(hosts or ()),
+        certify=certify,  # type: ignore[arg-type]
+        at=at,
+        traces=traces,
     )
     log_to_stderr(_level(quiet))
 

@@ -78,7 +78,9 @@ def tune(
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same result.")
     ] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes side by side.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trials side by side.")] = 1,
+    engine: options.EngineKind = "local",
+    address: options.Address = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -92,6 +94,7 @@ def tune(
     from rocourse.artifacts import check_file_path, write_file
 
     output = Output(as_json=as_json, quiet=quiet)
+    where = options.engine(engine, address, jobs)
     for path in (out, params):
         if path is not None:
             check_file_path(path, force=force)
@@ -124,6 +127,7 @@ def tune(
             max_validation_rows=validation_rows,
             seed=seed,
             jobs=jobs,
+            engine=where,
             data=data.name,
             command=_command(
                 data,

@@ -10,20 +10,27 @@ from rocourse._lazy import lazy_names
 from rocourse.console import options
 from rocourse.console._extras import needing_service
 from rocourse.console._failures import INTERRUPTED, Commands
-from rocourse.console._output import JobReport, Output, Report
+from rocourse.console._output import JobReport, Output, Report, native_output_to_stderr
 from rocourse.console._schema_options import with_schema_options
 
 if TYPE_CHECKING:
     from rocourse.console._advice import AdviceSummary
-    from rocourse.console._answers import answers
-    from rocourse.console._audit_tables import audit_lines
+    from rocourse.console._answers import Sheet, ask_rows
+    from rocourse.console._audit_tables import audit_lines, forecast_lines, score_lines
     from rocourse.console._check_lines import check_lines
     from rocourse.console._classes import parse_class, target_of
     from rocourse.console._columns import ColumnOptions
+    from rocourse.console._fairness_table import fairness_lines
     from rocourse.console._gap_lines import gap_lines
     from rocourse.console._method_names import chosen_method, find_method
     from rocourse.console._parameters import read_parameters
     from rocourse.console._preview import Preview
+    from rocourse.console._requests import (
+        AdviceRequest,
+        CertificateRequest,
+        PredictionRequest,
+        certified,
+    )
     from rocourse.console._rolling_table import rolling_lines
     from rocourse.console._table_look import TableLook, look_over
     from rocourse.console._training_rows import read_training_rows, take_period
@@ -31,17 +38,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERRUPTED",
+    "AdviceRequest",
     "AdviceSummary",
+    "CertificateRequest",
     "Commands",
     "JobReport",
     "Output",
+    "PredictionRequest",
     "Preview",
     "Report",
+    "Sheet",
     "TableLook",
     "ColumnOptions",
     "WishOptions",
-    "answers",
+    "ask_rows",
     "audit_lines",
+    "fairness_lines",
+    "forecast_lines",
+    "score_lines",
+    "certified",
     "check_lines",
     "chosen_method",
     "find_method",
@@ -56,15 +71,24 @@ __all__ = [
     "take_period",
     "target_of",
     "with_schema_options",
+    "native_output_to_stderr",
 ]
 
 _HOMES = {
+    "AdviceRequest": "_requests",
     "AdviceSummary": "_advice",
+    "CertificateRequest": "_requests",
+    "PredictionRequest": "_requests",
+    "Sheet": "_answers",
+    "certified": "_requests",
     "Preview": "_preview",
     "TableLook": "_table_look",
     "ColumnOptions": "_columns",
-    "answers": "_answers",
+    "ask_rows": "_answers",
     "audit_lines": "_audit_tables",
+    "fairness_lines": "_fairness_table",
+    "forecast_lines": "_audit_tables",
+    "score_lines": "_audit_tables",
     "check_lines": "_check_lines",
     "chosen_method": "_method_names",
     "find_method": "_method_names",

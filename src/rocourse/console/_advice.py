@@ -1,69 +1,103 @@
 """What the screen tells of advice: the first in words, and how much there is."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
-from rocourse.schema import Recourse
+from rocourse._wording import counted
+from rocourse.schema import Certificate, Recourse
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.text import Text
 
+STATUSES = ("found", "found_unsure", "not_found", "not_needed")
+
 
 class AdviceSummary:
-    """Counts advice, and puts the first rows for which there is some in words.
+    """Counts of advice, and the first rows for which there is some in words.
 
     Args:
         shown: How many rows to put in words.
 
     Attributes:
-        counts: Number of rows by status.
-        proved: Of rows without advice those for which it is proved that there is none; None if
-            proofs were not asked for.
+        counts: Number of rows by status; where proofs were asked for, also `proved_none`: of rows
+            without advice those for which it is proved that there is none; where a level was to be
+            certified, also `certified`.
     """
 
     def __init__(self, shown: int) -> None:
-        self.counts = {"found": 0, "found_unsure": 0, "not_found": 0, "not_needed": 0}
+        self.counts = dict.fromkeys(STATUSES, 0)
         self._shown = shown
-        self._words: list[str | Text] = []
+        self._words: list[list[str | Text]] = []
         self._hints: list[str | Text] = []
-        self.proved: int | None = None
+        self._certificate: Certificate | None = None
 
-    def add(self, batch: Recourse, ids: "pd.Series[Any] | None" = None) -> None:
-        """Takes in the next rows, and what tells them apart, if not their place."""
-        left = self._shown - self.counts["found"]
-        found = (batch.status == "found").nonzero()[0]
-        if left > 0 and len(found):
+    @classmethod
+    def of(cls, batch: Recourse, ids: "pd.Series[Any] | None", shown: int) -> Self:
+        """Of some rows, and what tells them apart, if not their place."""
+        summary = cls(shown)
+        found = (batch.status == "found").nonzero()[0][:shown]
+        if len(found):
             names = _names(batch, ids)
-            self._words += _in_words(batch[found[:left]], [names[k] for k in found[:left]])
-        for status in self.counts:
-            self.counts[status] += int((batch.status == status).sum())
+            summary._words = _in_words(batch[found], [names[k] for k in found])
+        for status in STATUSES:
+            summary.counts[status] = int((batch.status == status).sum())
+        if (told := batch.certificate) is not None and told.holds is not None:
+            summary.counts["certified"] = int(told.holds.sum())
+            # What it says of rows is in their records.
+            summary._certificate = replace(told, level=told.level[:0], details={})
         if batch.proofs is not None:
             proofs = [proof for proof in batch.proofs if proof is not None]
-            self.proved = (self.proved or 0) + sum(proof.none_exists for proof in proofs)
-            self._hints += _hints(batch)[: self._shown - len(self._hints)]
+            summary.counts["proved_none"] = sum(proof.none_exists for proof in proofs)
+            summary._hints = _hints(batch)[:shown]
+        return summary
+
+    def add(self, following: "AdviceSummary | Mapping[str, int]") -> None:
+        """Takes in the next rows, or what was counted of them."""
+        if isinstance(following, AdviceSummary):
+            self._words += following._words[: self._shown - len(self._words)]
+            self._hints += following._hints[: self._shown - len(self._hints)]
+            self._certificate = following._certificate or self._certificate
+            following = following.counts
+        for name, count in following.items():
+            self.counts[name] = self.counts.get(name, 0) + count
 
     def lines(self) -> list["str | Text"]:
         """What to print."""
-        found, more = self.counts["found"], self.counts["found"] - self._shown
+        found = self.counts["found"]
+        more = found - len(self._words)
         return [
-            *self._words,
-            *([f"… and {more} more"] if more > 0 else []),
-            f"Advice found for {found} rows, not found for {self.counts['not_found']}, not needed "
-            f"for {self.counts['not_needed']}.",
+            *(line for words in self._words for line in words),
+            *([f"… and {more} more"] if self._words and more > 0 else []),
+            f"Advice found for {counted(found, 'row')}, not found for "
+            f"{self.counts['not_found']}, not needed for {self.counts['not_needed']}.",
             *(
-                [f"Valid today but not promised for {unsure} rows more."]
+                [f"Valid today but not promised for {counted(unsure, 'row')} more."]
                 if (unsure := self.counts["found_unsure"])
                 else []
             ),
+            *self._in_certificates(),
             *self._proved(),
         ]
 
+    def _in_certificates(self) -> list["str | Text"]:
+        told = self._certificate
+        if told is None:
+            return []
+        advised = self.counts["found"] + self.counts["found_unsure"]
+        return [
+            f"Certified ({told.kind}) at {told.at:g}: {self.counts['certified']} of "
+            f"{counted(advised, 'row')} with advice.",
+            *told.sentences(),
+        ]
+
     def _proved(self) -> list["str | Text"]:
-        if not self.counts["not_found"] or self.proved is None:
+        if not self.counts["not_found"] or "proved_none" not in self.counts:
             return []
         return [
-            f"Proved for {self.proved} of {self.counts['not_found']} rows without advice: nothing "
-            "that is allowed would be enough.",
+            f"Proved for {self.counts['proved_none']} of {self.counts['not_found']} rows without "
+            "advice: nothing that is allowed would be enough.",
             *self._hints,
         ]
 
@@ -84,14 +118,17 @@ def _names(batch: Recourse, ids: "pd.Series[Any] | None") -> list[str]:
     return [f"{ids.name} {id}" for id in ids]
 
 
-def _in_words(found: Recourse, names: list[str]) -> list["str | Text"]:
+def _in_words(found: Recourse, names: list[str]) -> list[list["str | Text"]]:
     from rich.text import Text
 
-    lines: list[str | Text] = []
+    rows: list[list[str | Text]] = []
     for k, changes in enumerate(found.descriptions()):
         title = f"{names[k]}: {found.predicted[k]} → {found.desired[k]}"
-        lines.append(Text.assemble((title, "bold"), f" (probability {found.probability[k]:.2f})"))
-        lines += [f"  {change}" for change in changes]
+        words: list[str | Text] = [
+            Text.assemble((title, "bold"), f" (probability {found.probability[k]:.2f})"),
+            *(f"  {change}" for change in changes),
+        ]
         if imputed := found.imputed[k]:
-            lines.append(f"  (missing and filled in: {', '.join(imputed)})")
-    return lines
+            words.append(f"  (missing and filled in: {', '.join(imputed)})")
+        rows.append(words)
+    return rows

@@ -1,6 +1,7 @@
 """What commands print: for people, for machines, or not at all."""
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -185,3 +186,16 @@ def _job_text(failed: int, seconds_left: float | None, label: str) -> str:
         hours, minutes = divmod(minutes, 60)
         parts.append(f"about {f'{hours} h ' if hours else ''}{minutes} min {seconds:02} s left")
     return "; ".join([*parts, label] if label else parts)
+
+
+@contextmanager
+def native_output_to_stderr() -> Iterator[None]:
+    """HiGHS prints to standard output at times, which is for the result alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -16,17 +16,17 @@ class Preview:
     """
 
     def __init__(self, rows: int) -> None:
-        self._rows, self._total = rows, 0
+        self._left = rows
         self._first: list[pd.DataFrame] = []
 
-    def add(self, batch: pd.DataFrame) -> None:
-        """Takes in the next rows."""
-        if self._total < self._rows:
-            self._first.append(batch.head(self._rows - self._total))
-        self._total += len(batch)
+    def add(self, first: pd.DataFrame) -> None:
+        """Takes in the first of the next rows."""
+        if self._left > 0:
+            self._first.append(first.head(self._left))
+            self._left -= len(self._first[-1])
 
-    def renderables(self, title: str) -> list["RenderableType"]:
-        """A table of the first rows, and how many more there are."""
+    def renderables(self, title: str, total: int) -> list["RenderableType"]:
+        """A table of the first rows, and how many more there are of so many."""
         from rich.markup import escape
         from rich.table import Table
 
@@ -34,7 +34,7 @@ class Preview:
         shown = Table(*map(escape, table.columns), title=title, title_justify="left")
         for values in table.itertuples(index=False):
             shown.add_row(*(_cell(value) for value in values))
-        left = self._total - len(table)
+        left = total - len(table)
         more = [f"… and {left} more rows: write all of them with --out"] if left else []
         return [shown, *more]
 

@@ -63,6 +63,7 @@ def look_over(
     columns: ColumnOptions,
     *,
     fix: bool,
+    gaps_told: bool,
 ) -> TableLook:
     """Looks at a table, with what was said about its columns in mind.
 
@@ -72,10 +73,13 @@ def look_over(
         target: Column that is predicted.
         columns: What was said about columns.
         fix: Whether to take what is safe.
+        gaps_told: Whether what becomes of each column's gaps is told besides.
     """
     # A wrong name is for the schema to refuse, which needs it.
     frame = frame.drop(columns=[] if columns.id is None else columns.id, errors="ignore")
     names = list(frame.columns)
+    # A word for the whole table settles all gaps.
+    gaps_settled = gaps_told or any("=" not in text for text in columns.missing or ())
     check = settled(
         Schema.check(frame, target, columns.favourable_class(frame, target)),
         decided=[*split_names(columns.categorical, names), *split_names(columns.integer, names)],
@@ -84,8 +88,7 @@ def look_over(
             for said in (columns.immutable, columns.increase_only, columns.decrease_only)
             for name in split_names(said, names)
         ],
-        # What becomes of each column's gaps is told line by line.
-        handled=["missing"],
+        handled=["missing"] if gaps_settled else [],
     )
     added: list[str] = []
     fixed: tuple[str, ...] = ()

@@ -55,7 +55,8 @@ def read_training_rows(
     if known is None:
         frame, periods = take_period(read_rows(data, schema=None, drop=None), period)
         dropped = names_to_drop(frame.columns, drop, data)
-        look = look_over(data, frame.drop(columns=dropped), target, columns, fix=fix)
+        rows = frame.drop(columns=dropped)
+        look = look_over(data, rows, target, columns, fix=fix, gaps_told=True)
         look.require_no_errors()
         schema = look.columns.infer(frame, target, [*dropped, *look.added])
     else:

@@ -92,7 +92,7 @@ def read(path: Path) -> pd.DataFrame:
     """Reads the rows of one year."""
     columns = [*SCHEMA.names, "Approve"]
     try:
-        frame = pd.read_csv(path, engine="pyarrow", dtype=_DTYPES)
+        frame = pd.read_csv(path, dtype=_DTYPES)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise DataError(

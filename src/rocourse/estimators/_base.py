@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocourse.attack import Attack
 from rocourse.estimators._advising import Advising
+from rocourse.estimators._explaining import accepted_rows
+from rocourse.estimators._facts import Facts, given_figures, held_out_figures, told_rows
 from rocourse.estimators._given import (
     classes_of,
     learned_schema,
@@ -39,7 +41,7 @@ from rocourse.estimators._reading import (
     read_frame,
     read_training_rows,
 )
-from rocourse.estimators._storage import Header, Tensors, from_state, to_state
+from rocourse.estimators._storage import Header, Tensors, described, from_state, to_state
 from rocourse.models import (
     BatchModel,
     HasNetwork,
@@ -53,8 +55,9 @@ from rocourse.models import (
 from rocourse.models.training import EpochCallback, EpochRecord, History
 from rocourse.networks import Predictor
 from rocourse.options import NESTED
+from rocourse.reasons import Background
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
-from rocourse.schema import CutOff, OutOfRange, Schema, verdicts
+from rocourse.schema import CutOff, OutOfRange, Rows, Schema, verdicts
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
 
@@ -73,6 +76,12 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
     class Mine(RecourseClassifier, name="mine", trainer=PlainTrainer(), proposer=MyProposer()):
         "What it is, in a line."
     ```
+
+    Examples:
+        >>> model.predict(X_refused.head(2))
+        array([0, 0])
+        >>> model.recourse(X_refused.head(2)).valid
+        array([ True,  True])
     """
 
     method: ClassVar[str] = "composed"
@@ -94,11 +103,19 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
     """What the proposer has learned."""
     witnesses_: list[Predictor]
     """Models of shifted rows, to say how robust a recourse is."""
+    training_: Facts | None
+    """How many rows it was fitted on, of which classes, in how many groups."""
+    measured_: Facts | None
+    """How well the model predicts, as far as that was measured by the fit."""
+    background_: Background | None
+    """Means of training rows that are given the class that is wanted: reasons compare with them."""
     history_: list[EpochRecord]
     best_epoch_: int
     n_iter_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
+    digest_: str
+    """Of the files that it was loaded from, or saved to last; it has none before."""
 
     def __init__(
         self,
@@ -207,11 +224,14 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         data = TrainingRows(rows, labels, len(self.classes_), self.schema_, known_groups)
+        self.training_ = told_rows(data, labelled=y is not None)
+        self.__dict__.pop("digest_", None)
         history = History(on_epoch)
         self._fit(data, history)
         self.history_, self.best_epoch_ = history.records, history.best_epoch
         self.n_iter_ = len(self.history_)
         self.witnesses_ = self._train_witnesses(data)
+        self.background_ = accepted_rows(self, rows)
         # Made now: asking must leave an estimator as it is.
         self._advisor = self._made_advisor()
         return self
@@ -219,6 +239,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
     def _fit(self, data: TrainingRows, history: History) -> None:
         """The model, then what proposes for it."""
         given, trainer, state, sharpness, only = self._given(), self.trainer_, None, 1.0, None
+        trained = None
         if given is not None:
             # What is given was trained in a way of its own, and would be again.
             self.trainer_ = trainer = given.trainer_
@@ -228,12 +249,20 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
             beside = None if states_cut_off(self) else task
             made = train_to_decide(trainer, data, seed=self.seed_, beside=beside, history=history)
             self.trainer_, self.model_, trainer = made.trainer, made.model, made.trainer
-            state, sharpness, only = made.trained.generator, made.trained.sharpness, made.only
+            trained, only = made.trained, made.only
+            state, sharpness = trained.generator, trained.sharpness
         else:
             self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
         require_classes(self.model_, self.classes_)
         self.cut_off_ = cut_off_of(self, self.model_, data, only, given)
         data = data._replace(cut_off=self.cut_off_)
+        if trained is not None:
+            self.measured_ = held_out_figures(trained, data)
+        elif given is not None:
+            self.measured_ = given.measured_
+        else:
+            again = self.proposer_.promises
+            self.measured_ = given_figures(self.model_, data, refit=again, seed=self.seed_)
         networks = self._model_networks(data, history)
         # What was trained beside the model knew of no cut-off.
         self.state_ = state if self.cut_off_ is None else None
@@ -250,7 +279,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
             self.network_ = self.model_.predictor
             decides = self._context().model
             return decides.networks if isinstance(decides, NetworkModel) else (self.network_,)
-        if not self.proposer_.needs_network:
+        if not self.proposer_.uses_network(self.model_):
             return ()
         context = self._context()
         said = context.verdicts(context.predict(data.rows)).astype(np.int32)
@@ -287,7 +316,10 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         """Class probabilities, `[n, n_classes]`, columns in the order of `classes_`."""
         check_is_fitted(self)
         frame = read_frame(self, X, fitting=False)
-        rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
+        return self.probabilities(self.schema_.encode(frame, out_of_range=self.out_of_range))
+
+    def probabilities(self, rows: Rows) -> np.ndarray:
+        """As `predict_proba`, of rows that are encoded already."""
         return self._advisor.context.predict(rows)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -301,6 +333,20 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         import rocourse
 
         return rocourse.save(self, path, force=force)
+
+    def card(self) -> str:
+        """The model card, in Markdown; short for `rocourse.card(model)`."""
+        import rocourse
+
+        return rocourse.card(self)
+
+    def described(self) -> Header:
+        """What is told of the fitted model, JSON-able: the header of `to_state`.
+
+        A model of the user's that cannot be stored is told of by its name.
+        """
+        check_is_fitted(self)
+        return described(self)
 
     def to_state(self) -> tuple[Header, Tensors]:
         """The fitted model as JSON-able values and named tensors."""

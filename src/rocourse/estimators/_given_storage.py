@@ -1,4 +1,4 @@
-"""A given model and its refits on disk: as arrays, or by what tells them from others."""
+"""A given model and its refits on disk: as they can be stored, or by what tells them apart."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,12 @@ import numpy as np
 from rocourse.errors import ArtifactError
 from rocourse.estimators._given import open_model
 from rocourse.models import BatchModel, Refittable, move_model, unmoved_model
-from rocourse.models.adapters import model_from_state, model_to_state, require_same_model
+from rocourse.models.adapters import (
+    AdaptedModel,
+    model_from_state,
+    model_to_state,
+    require_same_model,
+)
 from rocourse.schema import CutOff, Schema
 
 if TYPE_CHECKING:
@@ -20,28 +25,40 @@ _MODEL = "given"
 
 
 def given_to_state(estimator: "RecourseClassifier") -> tuple[dict[str, Any], Tensors]:
-    """What a file keeps of a model of the user's and of its refits.
-
-    Raises:
-        ArtifactError: There are refits that cannot be stored, and that nobody has.
-    """
+    """What a file keeps of a model of the user's and of its refits."""
     schema = estimator.schema_
     entry, tensors = model_to_state(estimator.model_, schema)
     stored = {f"{_MODEL}.{name}": tensor for name, tensor in tensors.items()}
-    members = []
+    members, module = [], _module(estimator.model_)
     refits = [unmoved_model(refit) for refit in estimator.proposer_.refits(estimator.state_)]
     for i, refit in enumerate(refits):
-        member, tensors = model_to_state(refit, schema)
+        member, tensors = model_to_state(refit, schema, module=module)
         stored |= {f"{_refit(i)}.{name}": tensor for name, tensor in tensors.items()}
         members.append(member)
-    if any(member["stored"] is None for member in members) and not _owned(estimator.model_):
-        raise ArtifactError(
-            "A model's refits must be stored with it, but those of this model, of "
-            f"{entry['name']}, are no arrays; fit with a pipeline that prepares each column by "
-            "itself and ends in trees or a logistic regression, or with refits of yours, which you "
-            "give again when loading: adapt(model, schema, members=[...])."
-        )
+    unstored = next((member for member in members if member["stored"] is None), None)
+    if unstored is not None:
+        entry.setdefault("reason", f"its refits cannot be stored ({unstored['reason']})")
     return {**entry, "refits": members}, stored
+
+
+def kept_by_owner(given: Mapping[str, Any]) -> bool:
+    """Whether the model or a refit of it is only there if its owner gives it again."""
+    return any(entry["stored"] is None for entry in (given, *given.get("refits", ())))
+
+
+def refits_told(estimator: "RecourseClassifier", given: Mapping[str, Any]) -> str | None:
+    """What to do about refits that only the caller has, in a sentence; None where there are none.
+
+    Members were the user's before, who knows.
+    """
+    if _owned(estimator.model_) or not any(one["stored"] is None for one in given["refits"]):
+        return None
+    return (
+        f"The refits of {given['name']} are not stored, because {given['reason']}; keep what "
+        "refits_ has, and give it again when loading: rocourse.load(path, "
+        "model=adapt(model, schema, members=[...])), or a function of --model-from that returns "
+        "that."
+    )
 
 
 def given_from_state(
@@ -66,12 +83,15 @@ def given_from_state(
     parts = _part(tensors, _MODEL)
     if model is None:
         opened: BatchModel = model_from_state(header, parts, schema)
+        if isinstance(opened, AdaptedModel):
+            # Another release of its library may read it otherwise.
+            require_same_model(opened, header, parts, schema, what="The model, as it is read here,")
     else:
         opened = open_model(model, schema)
         require_same_model(opened, header, parts, schema, what="The model")
     brought = opened.members if isinstance(opened, Refittable) else ()
     refits = [
-        _one_refit(i, entry, _part(tensors, _refit(i)), schema, brought)
+        _one_refit(i, entry, _part(tensors, _refit(i)), schema, brought, _module(opened))
         for i, entry in enumerate(header["refits"])
     ]
     return opened, tuple(move_model(refit, cut_off) for refit in refits)
@@ -83,9 +103,10 @@ def _one_refit(
     tensors: Tensors,
     schema: Schema,
     brought: Sequence[BatchModel],
+    module: Any,
 ) -> BatchModel:
     if entry["stored"] is not None:
-        return model_from_state(entry, tensors, schema)
+        return model_from_state(entry, tensors, schema, module=module)
     if i >= len(brought):
         raise ArtifactError(
             f"it was stored without its refits, but the model brings {len(brought)} of them; pass "
@@ -93,6 +114,11 @@ def _one_refit(
         )
     require_same_model(brought[i], entry, tensors, schema, what=f"Member {i}")
     return brought[i]
+
+
+def _module(model: BatchModel) -> Any:
+    """What the user gives again when loading, of which refits may be copies with other weights."""
+    return model.model if isinstance(model, AdaptedModel) else None
 
 
 def _owned(model: BatchModel) -> bool:

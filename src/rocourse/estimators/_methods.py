@@ -26,6 +26,12 @@ class RoCourse(
     they may look next time, has to be sure of a recourse; how sure, is decided by further models
     that took no part in the search. What cannot be promised is said to be unsure, with the chance
     that it is kept.
+
+    Examples:
+        >>> model = RoCourse(schema, kept=0.9, random_state=0).fit(X, y)
+        >>> advice = model.recourse(X_refused)
+        >>> set(advice.status) <= {"found", "found_unsure", "not_found"}
+        True
     """
 
 
@@ -40,6 +46,10 @@ class RoCourseNet(
 
     In every step an attacker looks for the data shift whose retrained model breaks the recourses
     (Virtual Data Shift); the generator is trained against that model.
+
+    Examples:
+        >>> RoCourseNet(schema, attack__epsilon=0.2, preset="paper-loan").attack.epsilon
+        0.2
     """
 
 
@@ -53,6 +63,10 @@ class CounterNet(
 
     The recourses are valid for the model as it is; nothing prepares them for a retrained one. It is
     `RoCourseNet` without the attack.
+
+    Examples:
+        >>> CounterNet(schema).attack is None
+        True
     """
 
 
@@ -63,7 +77,12 @@ class RoCourseNetRandom(
     proposer=GeneratorProposer(),
     attack=Attack(shift="random"),
 ):
-    """RoCourseNet with an attacker that draws its shifts at random: the paper's ablation."""
+    """RoCourseNet with an attacker that draws its shifts at random: the paper's ablation.
+
+    Examples:
+        >>> RoCourseNetRandom(schema).attack.shift
+        'random'
+    """
 
 
 class CFModel(
@@ -76,6 +95,10 @@ class CFModel(
 
     A network of its own, shaped like CounterNet's encoder and generator, learns from validity and
     proximity while the predictor stays as it is.
+
+    Examples:
+        >>> CFModel(schema, model=model).trainer.kind
+        'plain'
     """
 
 
@@ -86,7 +109,12 @@ class RobustCFModel(
     proposer=GeneratorProposer(inputs="row"),
     attack=Attack(),
 ):
-    """CF Model trained against the worst-case data shift (the paper's Robust CF Model)."""
+    """CF Model trained against the worst-case data shift (the paper's Robust CF Model).
+
+    Examples:
+        >>> RobustCFModel(schema).attack == RoCourseNet(schema).attack
+        True
+    """
 
 
 class VAECF(
@@ -95,7 +123,12 @@ class VAECF(
     trainer=PlainTrainer(),
     proposer=VAEProposer(),
 ):
-    """Recourses from a variational auto-encoder for a trained predictor (Mahajan et al., 2019)."""
+    """Recourses from a variational auto-encoder for a trained predictor (Mahajan et al., 2019).
+
+    Examples:
+        >>> VAECF(schema, proposer__draws=10).proposer.draws
+        10
+    """
 
 
 class RobustVAECF(
@@ -105,7 +138,12 @@ class RobustVAECF(
     proposer=VAEProposer(),
     attack=Attack(),
 ):
-    """VAE-CF trained against the worst-case data shift (the paper's Robust VAE-CF)."""
+    """VAE-CF trained against the worst-case data shift (the paper's Robust VAE-CF).
+
+    Examples:
+        >>> RobustVAECF(schema).proposer == VAECF(schema).proposer
+        True
+    """
 
 
 class VanillaCF(
@@ -118,6 +156,10 @@ class VanillaCF(
 
     The model's gradients are used where it has any; the probabilities of other models are probed
     column by column. Of the points on the way that have the margin, the cheapest is kept.
+
+    Examples:
+        >>> VanillaCF(schema, model=model).fit(X, y).recourse(X_refused.head(2)).desired
+        array([1, 1])
     """
 
 
@@ -127,7 +169,12 @@ class VanillaCFRandom(
     trainer=PlainTrainer(),
     proposer=VanillaCFProposer(jitter=0.1),
 ):
-    """VanillaCF for a row that was first moved at random: the paper's robust heuristic."""
+    """VanillaCF for a row that was first moved at random: the paper's robust heuristic.
+
+    Examples:
+        >>> VanillaCFRandom(schema).proposer.jitter
+        0.1
+    """
 
 
 class ROAR(
@@ -141,6 +188,10 @@ class ROAR(
     Around each row a linear surrogate is fitted to the model's log-odds; the recourse must hold for
     all surrogates whose weights differ by at most `delta_max`. Only probabilities are asked of the
     model.
+
+    Examples:
+        >>> ROAR(schema, model=model, random_state=0).fit(X, y).recourse(X_refused.head(2)).desired
+        array([1, 1])
     """
 
 
@@ -155,6 +206,10 @@ class RBR(
     From the nearest boundary point towards training rows of the desired class, the recourse moves
     to where the odds of the favourable samples are best under the worst Gaussians. Only
     probabilities are asked of the model. Training rows are kept in the fitted model.
+
+    Examples:
+        >>> RBR(schema, model=model, random_state=0).fit(X, y).recourse(X_refused.head(2)).desired
+        array([1, 1])
     """
 
 
@@ -170,4 +225,8 @@ class RoCoursePanel(
     learn from blurred copies of the rows. Beside it, others of its kind are trained on shifted
     training rows. A recourse changes one feature after the other until every member finds it a
     typical row of the desired class; then whatever the panel can do without is taken back.
+
+    Examples:
+        >>> RoCoursePanel(schema, proposer__members=5).proposer.members
+        5
     """

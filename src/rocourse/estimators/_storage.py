@@ -1,5 +1,6 @@
 """Fitted estimators as JSON-able values and named tensors, and back."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,11 +10,18 @@ import numpy as np
 
 from rocourse.attack import Attack
 from rocourse.errors import ArtifactError
-from rocourse.estimators._given_storage import given_from_state, given_to_state
+from rocourse.estimators._facts import assumed_facts, promise_facts
+from rocourse.estimators._given_storage import (
+    given_from_state,
+    given_to_state,
+    kept_by_owner,
+    refits_told,
+)
 from rocourse.models import BatchModel, HasNetwork, NetworkModel, Trainer
 from rocourse.models.training import build_predictor, named_tensors, restore
 from rocourse.networks import Predictor
 from rocourse.options import plain
+from rocourse.reasons import Background
 from rocourse.recourse import Proposer
 from rocourse.schema import CutOff, Schema
 
@@ -34,12 +42,34 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
     given, tensors = None, Tensors()
     if not isinstance(estimator.model_, HasNetwork):
         given, tensors = given_to_state(estimator)
+        if (told := refits_told(estimator, given)) is not None:
+            warnings.warn(told, stacklevel=4)
+    if estimator.network_ is not None:
+        tensors |= named_tensors(estimator.network_, _NETWORK)
+    for i, witness in enumerate(estimator.witnesses_):
+        tensors |= named_tensors(witness, f"{_WITNESS}{i}")
+    if estimator.background_ is not None:
+        tensors |= estimator.background_.to_state()[1]
+    return _header(estimator, given), tensors | named_tensors(estimator.state_, _STATE)
+
+
+def described(estimator: "RecourseClassifier") -> Header:
+    """The JSON-able values alone, also of an estimator that cannot be stored."""
+    given = None
+    if not isinstance(estimator.model_, HasNetwork):
+        given, _ = given_to_state(estimator)
+    return _header(estimator, given)
+
+
+def _header(estimator: "RecourseClassifier", given: dict[str, Any] | None) -> Header:
     own_generator = callable(getattr(estimator.proposer_, _NETWORK, None))
-    kept_by_owner = given is not None and given["stored"] is None
-    supplied = [_GENERATOR] * own_generator + [_MODEL] * kept_by_owner
+    owned = given is not None and kept_by_owner(given)
+    supplied = [_GENERATOR] * own_generator + [_MODEL] * owned
     seed = estimator.random_state
     header: Header = {
         "method": estimator.method,
+        "title": type(estimator).__name__,
+        "summary": (type(estimator).__doc__ or "").strip().partition("\n")[0],
         "params": {
             "trainer": estimator.trainer.to_dict(),
             "proposer": _stored_proposer(estimator.proposer),
@@ -67,16 +97,22 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
         # A model that was trained elsewhere: what it is, and its arrays where it has any.
         "given": given,
         "cut_off": None if estimator.cut_off_ is None else estimator.cut_off_._asdict(),
+        # What the model card tells besides.
+        "training": estimator.training_,
+        "measured": estimator.measured_,
+        "promise": promise_facts(estimator),
+        "assumed": assumed_facts(estimator),
+        # What refusals are compared with.
+        "background": None
+        if estimator.background_ is None
+        else estimator.background_.to_state()[0],
     }
     if estimator.network_ is not None:
         header["network"] = {
             "encoder": list(estimator.network_.encoder.widths),
             "head": list(estimator.network_.head.widths),
         }
-        tensors |= named_tensors(estimator.network_, _NETWORK)
-    for i, witness in enumerate(estimator.witnesses_):
-        tensors |= named_tensors(witness, f"{_WITNESS}{i}")
-    return header, tensors | named_tensors(estimator.state_, _STATE)
+    return header
 
 
 def _stored_proposer(proposer: Proposer) -> dict[str, Any]:
@@ -98,7 +134,8 @@ def from_state(
             "did; fit it again."
         )
     # A model of the user's may take the place of its arrays.
-    _check_supplied(header["supplied"], supplied, optional=[_MODEL] * (given is not None))
+    reasons = {} if given is None else {_MODEL: given.get("reason")}
+    _check_supplied(header["supplied"], supplied, reasons, optional=[_MODEL] * (given is not None))
     schema = Schema.from_dict(header["schema"])
     assert schema.target is not None  # to_state always stores one
     estimator = cls(schema=schema, **_parameters(header["params"], supplied))
@@ -114,6 +151,8 @@ def from_state(
     estimator.seed_ = header["seed"]
     estimator.history_, estimator.best_epoch_ = header["history"], header["best_epoch"]
     estimator.n_iter_ = len(estimator.history_)
+    estimator.training_, estimator.measured_ = header.get("training"), header.get("measured")
+    estimator.background_ = Background.from_state(header.get("background"), tensors)
     estimator.network_ = _network(header, tensors, _NETWORK, schema)
     cut_off = header.get("cut_off")
     estimator.cut_off_ = None if cut_off is None else CutOff(**cut_off)
@@ -167,13 +206,19 @@ def _network(header: Header, tensors: Tensors, prefix: str, schema: Schema) -> P
 
 
 def _check_supplied(
-    wanted: list[str], given: Mapping[str, Any], *, optional: Sequence[str]
+    wanted: list[str],
+    given: Mapping[str, Any],
+    reasons: Mapping[str, str | None],
+    *,
+    optional: Sequence[str],
 ) -> None:
     for name in wanted:
         if name not in given:
+            reason = reasons.get(name) or "it cannot be written to a file"
+            named = ", or name what makes it with --model-from" if name == _MODEL else ""
             raise ArtifactError(
-                f"it was stored without its '{name}', which cannot be written to a file; pass it "
-                f"as {name}=... when loading."
+                f"it was stored without its '{name}', because {reason}; pass it as {name}=... when "
+                f"loading{named}."
             )
     for name in given:
         if name not in wanted and name not in optional:

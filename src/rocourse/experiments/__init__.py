@@ -41,4 +41,4 @@ _HOMES = {
     "write_tuning": "_tuning",
 }
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = lazy_names(__name__, _HOMES, extra="plots")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rocourse.engines import Engine
 from rocourse.errors import ConfigError, RocourseError, TrainingError
 from rocourse.estimators import METHODS, RecourseClassifier, VanillaCF
 from rocourse.evaluation import (
@@ -22,7 +23,6 @@ from rocourse.evaluation import (
     sparsity,
     validity,
 )
-from rocourse.experiments._pool import open_pool
 from rocourse.models import PlainTrainer, Shift, TrainingRows, shift_rows
 from rocourse.schema import Continuous, Rows, Schema
 
@@ -156,13 +156,11 @@ Run = Callable[[list[dict[str, Any]]], list[TrialOutcome]]
 
 
 @contextmanager
-def run_trials(cuts: Sequence[Prepared], jobs: int) -> Iterator[Run]:
+def run_trials(cuts: Sequence[Prepared], engine: Engine) -> Iterator[Run]:
     """Gives a function that runs some trials, side by side if there are several jobs."""
-    with open_pool(jobs) as pool:
-        # Rows and models are sent with each trial, not when a process starts: one that dies before
-        # it has read them would leave this one waiting.
+    with engine.pool(partial(tuple, cuts)) as pool:
         yield lambda proposals: pool.results(
-            [partial(_run_trial, cuts, parameters) for parameters in proposals]
+            [partial(_run_trial, parameters=parameters) for parameters in proposals]
         )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 import rocourse
 from rocourse.artifacts import write_file
+from rocourse.engines import LOCAL, Engine
 from rocourse.errors import ConfigError, DependencyError, TrainingError
 from rocourse.estimators import METHODS, RecourseClassifier, tuning_space
 from rocourse.evaluation import PROTOCOLS, split
@@ -51,6 +52,7 @@ def tune(
     repeats: int = 1,
     seed: int = 0,
     jobs: int = 1,
+    engine: Engine = LOCAL,
     data: str = "",
     command: str = "",
     on_progress: Progress | None = None,
@@ -87,6 +89,7 @@ def tune(
         seed: The same seed (and `jobs`) gives the same result.
         jobs: Processes side by side. As many trials are asked for at once, so that each knows less
             of the others.
+        engine: Where trials are run.
         data: A name for the rows, for the record.
         command: What was run, for the record.
         on_progress: Told (label, done, total) after each model.
@@ -126,7 +129,7 @@ def tune(
     if all(defaults[name] in where for name, where in varied.items()):
         study.enqueue_trial({name: _asked(defaults[name], varied[name]) for name in varied})
     tried: list[TuningTrial] = []
-    with run_trials(cuts, jobs) as run:
+    with run_trials(cuts, replace(engine, jobs=jobs)) as run:
         while len(tried) < trials:
             asked = [study.ask() for _ in range(min(jobs, trials - len(tried)))]
             proposals = [_suggest(trial, varied) for trial in asked]

@@ -207,12 +207,12 @@ def test_variants_are_shifts_of_the_method():
         model.check_parameters()
         shifts[name] = model.proposer.shift
     default = METHODS["rocourse"]().proposer.shift
-    assert list(shifts) == [DEFAULTS, "weights alone", "drift .6"]
+    assert list(shifts) == [DEFAULTS, "weights alone", "drift .4"]
     assert shifts[DEFAULTS] == default
     assert shifts["weights alone"] == Shift(
         noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.5, concept_tilt=0.7
     )
-    assert shifts["drift .6"].drift == 0.6 != default.drift
+    assert shifts["drift .4"].drift == 0.4 != default.drift
 
 
 def test_variants_are_shown_by_the_mean_of_tables_and_the_worst_of_them():

@@ -313,7 +313,7 @@ def test_report_of_all_entries_links_every_figure(tmp_path):
     text = (tmp_path / "report.md").read_text("utf-8")
     assert "(figures/fig-curves.png)" in text and "## table-simulated" in text
     assert "## table-main" not in text, "there are no results of it"
-    assert (tmp_path / "figures" / "fig-curves.svg").is_file()
+    assert (tmp_path / "figures" / "fig-curves.png").is_file()
     assert "data:image/svg+xml;base64," in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.experiments.reproduction.tiny import CELL, OPTIONS, cell
 
 from rocourse.datasets import load
+from rocourse.engines import Engine
 from rocourse.errors import ArtifactError, DataError
 from rocourse.estimators import METHODS
 from rocourse.evaluation import SeedsResult, run_subsets
@@ -184,7 +185,7 @@ def test_two_processes_do_what_one_does(done, tmp_path):
     store = Store(tmp_path)
     jobs = seed_by_seed([CELL])
     broken = cell(trainer__learning_rate=-1.0).fit("D1", 0)
-    outcome = run_jobs([broken, *jobs], store, workers=2)
+    outcome = run_jobs([broken, *jobs], store, engine=Engine(jobs=2))
     assert outcome.done == 8 and list(outcome.failed) == [broken]
     one, two = (collect(CELL, s.results(jobs)) for s in (done[0], store))
     assert timeless(one) == timeless(two)

@@ -28,7 +28,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
         "proposer__shift__concept_tilt": 0.7,
         "proposer__shift__drift": 0.0,
     },
-    "drift .6": {"proposer__shift__drift": 0.6},
+    "drift .4": {"proposer__shift__drift": 0.4},
 }
 """What was tried, by what tables call it, the defaults first: they alone are tried with groups."""
 

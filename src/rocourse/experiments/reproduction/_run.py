@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rocourse.artifacts import write_file
+from rocourse.engines import LOCAL, Engine
 from rocourse.experiments._tuning import versions
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._packed import Pack, read_packs, write_packs
@@ -23,7 +24,7 @@ def reproduce(
     out: Path,
     *,
     work: Path | None = None,
-    workers: int = 1,
+    engine: Engine = LOCAL,
     data: Sequence[str] = (),
     methods: Sequence[str] = (),
     on_advance: OnAdvance | None = None,
@@ -38,7 +39,7 @@ def reproduce(
         scale: How large a run.
         out: The folder of packed results and report; made if need be.
         work: The folder of models and single results; by default one of the scale in `WORK`.
-        workers: Processes side by side.
+        engine: Where jobs are done; all who work must see both folders.
         data: Only these data sets; by default all.
         methods: Only these methods; by default all.
         on_advance: Told how far it has come.
@@ -48,7 +49,7 @@ def reproduce(
     store = Store(work or WORK / scale.name, out)
     jobs = [job for entry in entries for job in entry.jobs(scale) if _is_meant(job, data, methods)]
     try:
-        outcome = run_jobs(jobs, store, workers=workers, on_advance=on_advance)
+        outcome = run_jobs(jobs, store, engine=engine, on_advance=on_advance)
     finally:
         pack(store, out, scale, known)
     return outcome, write_report(scale, out, registry=known)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rocourse.datasets import data_path, list_datasets
+from rocourse.engines import LOCAL, Engine, Pool
 from rocourse.errors import DataError, DependencyError
-from rocourse.experiments._pool import open_pool
 from rocourse.experiments.reproduction._development_tables import TABLES, import_tables
 from rocourse.experiments.reproduction._jobs import Job
 from rocourse.experiments.reproduction._store import Store
@@ -67,7 +67,7 @@ def run_jobs(
     wanted: Iterable[Job],
     store: Store,
     *,
-    workers: int = 1,
+    engine: Engine = LOCAL,
     on_advance: OnAdvance | None = None,
 ) -> Outcome:
     """Does those of the jobs that have no result yet, and what they need.
@@ -75,7 +75,7 @@ def run_jobs(
     Args:
         wanted: The jobs, most urgent first.
         store: Where results are looked for and kept.
-        workers: Processes side by side; one works in this process.
+        engine: Where they are done; all who work must see the folders of the store.
         on_advance: Told after each job, and once before the first.
     """
     asked = list(dict.fromkeys(wanted))
@@ -85,10 +85,12 @@ def run_jobs(
     plan = _Plan(_with_needs(present, store), store)
     plan.measure(asked)
     tell = on_advance or (lambda advance: None)
-    tell(plan.advance(workers))
-    for job, seconds, error in _work_off(plan, store, workers):
-        plan.finish(job, seconds, error)
-        tell(plan.advance(workers, job, error))
+    # Nobody is started where there is nothing to do.
+    with (engine if plan.total else LOCAL).pool(most=plan.total, pinned=True) as pool:
+        tell(plan.advance(pool.size))
+        for job, seconds, error in _work_off(plan, store, pool):
+            plan.finish(job, seconds, error)
+            tell(plan.advance(pool.size, job, error))
     return Outcome(
         done=plan.done,
         stored=len(asked) - len(missing),
@@ -225,16 +227,15 @@ def _likeness(job: Job) -> tuple[tuple[str, ...], ...]:
     return names, (job.kind, names[1]), (job.kind,), ()
 
 
-def _work_off(plan: _Plan, store: Store, workers: int) -> Iterator[tuple[Job, float, str | None]]:
-    if not plan.total:
-        return
-    with open_pool(min(workers, plan.total), pinned=True) as pool:
-        while True:
-            while pool.idle and (job := plan.next()) is not None:
-                pool.start(job, partial(attempt, job, store.folder, store.packed))
-            if not pool.busy:
-                return
-            done = pool.wait()
-            assert isinstance(done.name, Job)
-            seconds, error = (0.0, _DIED) if done.died else done.value
-            yield done.name, seconds, error
+def _work_off(plan: _Plan, store: Store, pool: Pool) -> Iterator[tuple[Job, float, str | None]]:
+    # Whole paths: the processes of a cluster have another current directory.
+    folders = store.folder.absolute(), None if store.packed is None else store.packed.absolute()
+    while True:
+        while pool.idle and (job := plan.next()) is not None:
+            pool.start(job, partial(attempt, job, *folders))
+        if not pool.busy:
+            return
+        done = pool.wait()
+        assert isinstance(done.name, Job)
+        seconds, error = (0.0, _DIED) if done.died else done.value
+        yield done.name, seconds, error
