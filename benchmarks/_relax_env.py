@@ -1,8 +1,9 @@
-"""The environment that jax-relax runs in, apart from that of rocourse."""
+"""The environments that other libraries run in, apart from that of rocourse."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,7 +24,6 @@ PINS = (
     f"jax=={version('jax')}",
     f"jaxlib=={version('jaxlib')}",
 )
-STAMP = ".ready-relax"
 # Neither PYTHONPATH nor the user's own packages, which may hold another JAX; the worker's folder
 # stays, for the modules that workers share.
 ISOLATED = ("-E", "-s")
@@ -40,36 +40,42 @@ class CannotRunError(Exception):
     """Why there is nothing to compare with, in a sentence."""
 
 
-def environment(folder: Path) -> Path:
-    """The interpreter of an environment that holds the pinned jax-relax, made if need be."""
-    stamp = folder / STAMP
+def environment(folder: Path, pins: Sequence[str] = PINS, *, module: str = "relax") -> Path:
+    """The interpreter of an environment that holds what is pinned, made if need be.
+
+    Args:
+        folder: Where it is.
+        pins: What is installed.
+        module: What must then be found.
+    """
+    stamp = folder / f".ready-{module}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pins = "\n".join(PINS)
-    if stamp.exists() and stamp.read_text() == pins:
+    lines = "\n".join(pins)
+    if stamp.exists() and stamp.read_text() == lines:
         return python
     if folder.exists() and not stamp.exists() and any(folder.iterdir()):
         raise CannotRunError(
             f"--env must name a folder that this benchmark made or that is not there yet, got "
             f"{folder}; name another one or delete it."
         )
-    print(f"Installing {PINS[0]} into {folder} ...", flush=True)
+    print(f"Installing {module} into {folder} ...", flush=True)
     steps = (
         ([sys.executable, "-m", "venv", "--clear", str(folder)], "venv"),
         (
-            [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PINS],
+            [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins],
             "pip",
         ),
-        ([str(python), "-I", "-c", "import relax"], "import relax"),
+        ([str(python), "-I", "-c", f"import {module}"], f"import {module}"),
     )
     for command, name in steps:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
             raise CannotRunError(
-                f"jax-relax could not be installed into {folder}: {name} ended with "
+                f"{module} could not be installed into {folder}: {name} ended with "
                 f"{''.join(reason)!r}; check that a package index can be reached and try again."
             )
         # Empty: ours, but not ready.
         stamp.touch()
-    stamp.write_text(pins)
+    stamp.write_text(lines)
     return python

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from _peak_memory import peak_bytes
 
-from rocourse.experiments._pool import ProcessPool
+from rocourse.engines import ProcessPool
 
 
 class WorkerError(Exception):

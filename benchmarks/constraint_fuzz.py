@@ -94,7 +94,7 @@ def _broken(recourse: Recourse, wished: Wishes | None) -> list[str]:
         frame.to_dict("records") for frame in (recourse.original, recourse.attempted())
     )
     for old, new, advised in zip(before, after, recourse.advised, strict=True):
-        broken += broken_limits(written, old, new)
+        broken += broken_limits(written, old, new, None if wished is None else wished.ranges)
         if wished is not None and advised:
             broken += broken_wishes(wished, old, new, groups, fills)
     return broken

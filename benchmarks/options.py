@@ -64,7 +64,8 @@ def measure(name: str, method: str, options: int, rounds: int) -> dict[str, Any]
     found, alone = several(), model.recourse(rows, desired=favourable)
     first = seconds(lambda: model.recourse(rows, desired=favourable), rounds)
     all_ = seconds(several, rounds)
-    there = np.sum([option.advised for option in found.options], axis=0)
+    there = apart(found, [values(option.attempts) for option in found.options])
+    changed = [changes(found.original_rows, option.attempts) for option in found.options]
     further = sum(int(option.advised.sum()) for option in found.others) / len(rows)
     applicants = rows.head(50).to_dict("records")
 
@@ -81,7 +82,7 @@ def measure(name: str, method: str, options: int, rounds: int) -> dict[str, Any]
         "refused": len(rows),
         "advised": float(alone.advised.mean()),
         "enough": float((there >= ENOUGH).mean()),
-        "enough_of_other_features": float((sets_apart(found) >= ENOUGH).mean()),
+        "enough_of_other_features": float((apart(found, changed) >= ENOUGH).mean()),
         "promised": [float((option.status == "found").mean()) for option in found.options],
         "cost": [cost_ratio(option, found) for option in found.options],
         "cost_of_first_to_alone": cost_ratio(found, alone),
@@ -93,13 +94,17 @@ def measure(name: str, method: str, options: int, rounds: int) -> dict[str, Any]
     }
 
 
-def sets_apart(found: Recourse) -> np.ndarray:
-    """How many options of each row change different sets of features, `[n]`."""
-    changed = [changes(found.original_rows, option.attempts) for option in found.options]
+def apart(found: Recourse, told: list[np.ndarray]) -> np.ndarray:
+    """How many options of each row differ from all before in what is told of them, `[n]`."""
     first = [option.advised.copy() for option in found.options]
-    for i, j in combinations(range(len(changed)), 2):
-        first[j] &= ~(first[i] & (changed[i] == changed[j]).all(axis=1))
+    for i, j in combinations(range(len(told)), 2):
+        first[j] &= ~(first[i] & (told[i] == told[j]).all(axis=1))
     return np.sum(first, axis=0)
+
+
+def values(rows: Rows) -> np.ndarray:
+    """What features are, to the half per cent that people notice, `[n, features]`."""
+    return np.concatenate([np.rint(200 * rows.continuous), rows.categories], axis=1)
 
 
 def changes(before: Rows, after: Rows) -> np.ndarray:
@@ -137,8 +142,8 @@ def print_report(results: dict[str, Any]) -> None:
     print(
         f"{results['data']}, {results['method']}: {results['refused']} refused, "
         f"{results['advised']:.0%} advised\n"
-        f"  at least {ENOUGH} options: {results['enough']:.1%} of them (target {TARGET_SHARE:.0%}: "
-        f"{met(results['enough'] >= TARGET_SHARE)}); "
+        f"  at least {ENOUGH} options, no two alike: {results['enough']:.1%} of them "
+        f"(target {TARGET_SHARE:.0%}: {met(results['enough'] >= TARGET_SHARE)}); "
         f"{results['enough_of_other_features']:.1%} with as many sets of features\n"
         f"  promised, option by option: {', '.join(f'{p:.0%}' for p in results['promised'])}\n"
         f"  cost to the first: {', '.join(f'{cost:.2f}' for cost in costs)} (target "

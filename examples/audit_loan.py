@@ -116,7 +116,7 @@ def audit_method(
                 made = issue(ledger, model, digest, kept.drop(columns=data.target), at, n)
                 print(f"{TITLES[method]}: {made} promises by the model of {year}", flush=True)
                 continue
-            pages = ledger.open_promises(at=at)
+            pages = ledger.binding_promises(at=at)
             reports.append(audit(pages, model, digest=digest, at=at, name=year, worst=20))
             total = reports[-1].total
             print(f"  {year} honours {total.honoured} of {total.promises}", flush=True)

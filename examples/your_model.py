@@ -1,10 +1,11 @@
-"""Promises for the models that you have: XGBoost, a scikit-learn pipeline, one behind HTTP.
+"""Promises for the models that you have: XGBoost, a pipeline, a PyTorch module, one behind HTTP.
 
 Each is given to RoCourse, which fits it again on shifted rows, and is stored and read again without
-training rows. What is made of arrays needs nothing else; the model behind HTTP stays where it is,
-and refits of it are models that its owner has.
+training rows. What is made of arrays needs nothing else. Of a PyTorch module the weights of refits
+are stored, and the module is given again. The model behind HTTP stays where it is, and refits of it
+are models that its owner has.
 
-    pip install 'rocourse[trees,xgboost]'
+    pip install 'rocourse[torch,trees,xgboost]'
     rocourse data fetch loan
     python examples/your_model.py --out runs/your-model
 """
@@ -29,7 +30,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import rocourse
 from rocourse import RoCourse, adapt, datasets
-from rocourse.schema import Schema
+from rocourse.schema import Schema, one_hot
 
 
 def pipeline(schema: Schema, last: Any, encoder: Any, numbers: Any = "passthrough") -> Pipeline:
@@ -50,6 +51,23 @@ def boosting_on(schema: Schema) -> Pipeline:
     """A pipeline of scikit-learn alone."""
     model = HistGradientBoostingClassifier(max_iter=60, random_state=0)
     return pipeline(schema, model, OrdinalEncoder())
+
+
+def network_on(x: np.ndarray, y: np.ndarray, seed: int) -> Any:
+    """A PyTorch module on encoded rows, with one logit for the second class."""
+    import torch
+
+    torch.manual_seed(seed % 2**31)
+    module = torch.nn.Sequential(
+        torch.nn.Linear(x.shape[1], 16), torch.nn.ReLU(), torch.nn.Linear(16, 1)
+    )
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.01, weight_decay=1e-3)
+    rows, wanted = torch.tensor(x), torch.tensor(y, dtype=torch.float32)
+    for _ in range(150):
+        optimizer.zero_grad()
+        torch.nn.functional.binary_cross_entropy_with_logits(module(rows)[:, 0], wanted).backward()
+        optimizer.step()
+    return module
 
 
 @contextmanager
@@ -118,6 +136,10 @@ def main(out: Path, *, loans: bool = True, **options: Any) -> dict[str, dict[str
     X, y = rows[list(schema.names)], rows[data.target]
     boosted = boosting_on(schema).fit(X, y)
     found["pipeline on German Credit"] = promised(schema, boosted, X, y, out / "credit", **fewer)
+    module = network_on(one_hot(schema.encode(X), schema.layout), y.to_numpy(), 0)
+    # A module cannot be cloned and fitted, so that it is said how.
+    network = adapt(module, schema, refit=network_on)
+    found["PyTorch"] = promised(schema, network, X, y, out / "torch", **fewer)
 
     def line() -> Pipeline:
         return pipeline(schema, LogisticRegression(), OneHotEncoder(), StandardScaler())

@@ -1,0 +1,227 @@
+"""What a service says while something is wrong, how soon, and how soon it ends.
+
+    python benchmarks/service_faults.py [--seconds 60] [--promises 1000000] [--only lock ...]
+
+Faults, each with a service of its own, while `/healthz`, `/readyz` and a decision are asked for
+again and again: `lock`, another process holds the lock of the ledger's file; `frozen`, a server of
+PostgreSQL is stopped (SIGSTOP) with all its processes; `audits`, 60 audits are asked for at once;
+`slow`, 200 clients send half a request and wait. SIGTERM comes while the fault lasts. Then
+`overload`: capacity, then three times as much. All of it on this machine's loopback.
+"""
+
+import argparse
+import asyncio
+import http.client
+import json
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from audit_million import make_promises
+from service_load import send
+
+sys.path.append(str(Path(__file__).parent.parent))
+
+from tests.ledger.postgres import PostgresServer, why_missing
+
+from rocourse import datasets, load
+
+FAULTS = ("lock", "frozen", "audits", "slow", "overload")
+_AUDITS, _SLOW = 60, 200
+# Clients that ask one after the other, and connections of a crowd.
+_CLIENTS, _CROWD = 32, 512
+# Longer than anything should take.
+_PATIENCE = 60
+
+
+def main() -> None:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long a fault lasts (60)")
+    parser.add_argument("--promises", type=int, default=1_000_000, help="in the ledger (1000000)")
+    parser.add_argument("--only", nargs="+", choices=FAULTS, default=FAULTS, help="some of them")
+    options = parser.parse_args()
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        make_promises(folder, options.promises if "audits" in options.only else 1000)
+        data = datasets.load("german_credit", seed=0)
+        rows = next(iter(data.subsets.values())).drop(columns=data.target)
+        # Who is refused and helped takes longest, and is written down.
+        helped = rows[load(folder / "model").recourse(rows, desired=1).status == "found"]
+        row = json.loads(helped.to_json(orient="records"))[0]
+        body = json.dumps({"applicants": [{"row": row}]}).encode()
+        for fault in options.only:
+            if fault == "overload":
+                overload(folder, body)
+            else:
+                suffer(fault, folder, body, options.seconds)
+
+
+class Service:
+    """A service in a process of its own."""
+
+    def __init__(self, folder: Path, ledger: str) -> None:
+        command = [sys.executable, "-m", "rocourse.cli", "serve", str(folder / "model")]
+        command += ["--ledger", ledger, "--port", "0", "--rate", "1e9"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> int:
+        """The status of an answer; 0 if there was none."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE)
+        try:
+            headers = {"Content-Type": "application/json"} if body else {}
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            return response.status
+        except OSError:
+            return 0
+        finally:
+            connection.close()
+
+    def end(self) -> float:
+        """Seconds from SIGTERM to its end."""
+        began = time.perf_counter()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(_PATIENCE)
+        return time.perf_counter() - began
+
+
+def suffer(fault: str, folder: Path, body: bytes, seconds: float) -> None:
+    """Has one thing go wrong, and says what became of the rest."""
+    with ExitStack() as stack:
+        server = None
+        ledger = str(folder / "ledger.db")
+        if fault == "frozen":
+            if reason := why_missing():
+                print(f"{fault}: not tried, for {reason}")
+                return
+            server = PostgresServer()
+            stack.callback(server.remove)
+            server.start()
+            ledger = server.create_database()
+        service = Service(folder, ledger)
+        stack.callback(service.process.kill)
+        ask = {
+            "/healthz": lambda: service.ask("GET", "/healthz"),
+            "/readyz": lambda: service.ask("GET", "/readyz"),
+            "a decision": lambda: service.ask("POST", "/v1/decisions", body),
+        }
+        for one in ask.values():
+            one()
+        print(f"{fault}, for {seconds:g} s:")
+        with wrong(fault, service, folder, server):
+            probes = [Probe(name, one, seconds) for name, one in ask.items()]
+            for probe in probes:
+                probe.join()
+                print(f"  {probe}")
+            print(f"  SIGTERM: ended after {service.end():.1f} s", flush=True)
+
+
+@contextmanager
+def wrong(
+    fault: str, service: Service, folder: Path, server: PostgresServer | None
+) -> Iterator[None]:
+    """Something is wrong meanwhile."""
+    with ExitStack() as stack:
+        if fault == "lock":
+            other = sqlite3.connect(folder / "ledger.db")
+            stack.callback(other.close)
+            other.execute("BEGIN IMMEDIATE")
+            stack.callback(other.rollback)
+        elif fault == "frozen":
+            assert server is not None
+            stack.enter_context(server.frozen())
+        elif fault == "audits":
+            statuses = Counter(service.ask("POST", "/v1/audits") for _ in range(_AUDITS))
+            print(f"  {_AUDITS} audits asked for: {dict(statuses)}")
+        else:
+            for _ in range(_SLOW):
+                slow = stack.enter_context(socket.create_connection(("127.0.0.1", service.port)))
+                slow.sendall(
+                    b"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                    b"application/json\r\nContent-Length: 99\r\n\r\n{"
+                )
+        yield
+
+
+class Probe(threading.Thread):
+    """Asks for one thing again and again."""
+
+    def __init__(self, name: str, ask: Callable[[], int], seconds: float) -> None:
+        super().__init__()
+        self.name, self._ask, self._seconds = name, ask, seconds
+        self.times: list[float] = []
+        self.statuses: Counter[int] = Counter()
+        self.start()
+
+    def run(self) -> None:
+        until = time.perf_counter() + self._seconds
+        while (began := time.perf_counter()) < until:
+            self.statuses[self._ask()] += 1
+            self.times.append(time.perf_counter() - began)
+            time.sleep(0.1)
+
+    def __str__(self) -> str:
+        times = 1000 * np.array(self.times)
+        told = ", ".join(f"{number} × {status}" for status, number in sorted(self.statuses.items()))
+        return (
+            f"{self.name}: {told}; p50 {np.quantile(times, 0.5):.0f} ms, "
+            f"p99 {np.quantile(times, 0.99):.0f}, at most {times.max():.0f}"
+        )
+
+
+def overload(folder: Path, body: bytes) -> None:
+    """Three times as much as can be done."""
+    service = Service(folder, str(folder / "overload.db"))
+    try:
+        asyncio.run(send(service.port, [body], 100, 1.0))
+        capacity = asyncio.run(closed(service.port, body, 5.0))
+        calm = asyncio.run(send(service.port, [body], capacity / 10, 5.0))
+        # What comes of it when it lasts.
+        asyncio.run(send(service.port, [body], 3 * capacity, 2.0, _CROWD))
+        crowd = asyncio.run(send(service.port, [body], 3 * capacity, 5.0, _CROWD))
+    finally:
+        service.end()
+    quiet, loud = (float(np.quantile(one["accepted"], 0.99)) * 1000 for one in (calm, crowd))
+    goodput = len(crowd["accepted"]) / crowd["seconds"]
+    refused = len(crowd["times"]) - len(crowd["accepted"])
+    print(
+        f"overload: capacity {capacity:.0f} a second, p99 {quiet:.1f} ms at a tenth of it\n"
+        f"  at {3 * capacity:.0f} a second: {goodput:.0f} answered a second "
+        f"({goodput / capacity:.0%} of capacity), p99 {loud:.1f} ms ({loud / quiet:.1f} times), "
+        f"{refused / crowd['seconds']:.0f} refused a second",
+        flush=True,
+    )
+
+
+async def closed(port: int, body: bytes, seconds: float) -> float:
+    """Requests a second that are answered when some clients ask one after the other."""
+    answered, until = 0, time.perf_counter() + seconds
+
+    async def client() -> None:
+        nonlocal answered
+        while time.perf_counter() < until:
+            some = await send(port, [body], 1e9, 20 / 1e9, 1)
+            answered += len(some["accepted"])
+
+    await asyncio.gather(*(client() for _ in range(_CLIENTS)))
+    return answered / seconds
+
+
+if __name__ == "__main__":
+    main()
