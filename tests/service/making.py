@@ -97,6 +97,10 @@ def plain_rows(table):
     return table.drop(columns=TARGET, errors="ignore").astype(object).to_dict("records")
 
 
+# A busy machine must not decide what a test sees: tests of limits and deadlines state their own.
+PATIENT = {"rate": 1e6, "deadline": 60.0}
+
+
 @contextmanager
 def serving(folder, model, *, ledger=True, address=None, headers=None, **options):
     """A service of a copy of a model, with a ledger of its own, and a client of it."""
@@ -104,7 +108,7 @@ def serving(folder, model, *, ledger=True, address=None, headers=None, **options
     settings = Settings(
         model=folder / "model",
         ledger=(address or str(folder / "ledger.db")) if ledger else None,
-        **{"rate": 1e6, **options},
+        **(PATIENT | options),
     )
     app = create_app(settings)
     with client_of(app, headers=headers) as client:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.service.making import (
     FAVOURABLE,
+    PATIENT,
     ROW,
     TARGET,
     client_of,
@@ -266,7 +267,7 @@ def metric(text, name):
 def test_requests_that_come_together_are_answered_as_one_by_one(tmp_path, stored, client, asked):
     rows = plain_rows(asked) * 2
     alone = [decide(client, row, subject=f"S-{i}")["decisions"][0] for i, row in enumerate(rows)]
-    settings = Settings(model=stored / "model", ledger=str(tmp_path / "ledger.db"), rate=1e6)
+    settings = Settings(model=stored / "model", ledger=str(tmp_path / "ledger.db"), **PATIENT)
     requests = [
         {"json": {"applicants": [{"row": row, "subject": f"S-{i}"}]}} for i, row in enumerate(rows)
     ]
@@ -285,7 +286,7 @@ def test_requests_that_come_together_are_answered_as_one_by_one(tmp_path, stored
 
 def test_copies_of_a_request_that_come_together_promise_once(tmp_path, stored, client, asked):
     row, _ = promise_for(client, plain_rows(asked))
-    settings = Settings(model=stored / "model", ledger=str(tmp_path / "ledger.db"), rate=1e6)
+    settings = Settings(model=stored / "model", ledger=str(tmp_path / "ledger.db"), **PATIENT)
     request = {
         "json": {"applicants": [{"row": row}]},
         "headers": {"Idempotency-Key": "impatient"},

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from tests.service.making import ROW, audit, decide, detail, plain_rows, promise_for
+from tests.service.making import PATIENT, ROW, audit, decide, detail, plain_rows, promise_for
 
 from rocourse.service import Role, Settings, add_key, create_app
 
@@ -53,8 +53,8 @@ def service(tmp_path_factory, stored):
             model=stored / "model",
             ledger=str(folder / "ledger.db"),
             keys=folder / "keys.json",
-            rate=1e6,
             max_rows=20,
+            **PATIENT,
         )
     )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, server_header=False))
