@@ -32,10 +32,16 @@ def standings(model, rows, target):
     return np.asarray(standing(model.state_.jury, x, jnp.asarray(target)))
 
 
-def test_a_standing_is_the_mean_lead_in_standard_deviations(model, refused):
+def moderated(leads, usual):
+    """Half of the variance is what a family's few members say, half is what is usual of them."""
+    return np.maximum(np.sqrt((leads.var(axis=0, ddof=1) + usual**2) / 2.0), 0.15)
+
+
+def test_a_standing_is_the_mean_lead_in_moderated_deviations(model, refused):
     rows = model.schema_.encode(refused.head(20))
     x, target = jnp.asarray(one_hot(rows, model.schema_.layout).T), jnp.ones(20, int)
-    jurors = model.state_.jury.jurors
+    jurors, usual = model.state_.jury.jurors, model.state_.jury.usual
+    assert (usual > 0.0).all()
     hidden = np.einsum("muw,wn->mun", jurors.networks.hidden_weight, x)
     families = [
         lead(scores_of_hidden(jurors.networks, hidden), target),
@@ -45,13 +51,13 @@ def test_a_standing_is_the_mean_lead_in_standard_deviations(model, refused):
         lead(tree_scores(jurors.trees, x), target),
     ]
     found = standings(model, rows, target)
-    for family, told in zip(families, found[1:], strict=True):
+    for family, told, its_usual in zip(families, found[1:], usual, strict=True):
         leads = np.asarray(family)
-        expected = leads.mean(axis=0) / np.maximum(leads.std(axis=0, ddof=1), 0.15)
+        expected = leads.mean(axis=0) / moderated(leads, its_usual)
         np.testing.assert_allclose(told, expected, rtol=1e-3, atol=1e-4)
     # The model's own lead is its log-odds, by the networks' deviation.
     share = model.predict_proba(refused.head(20))[:, 1]
-    deviation = np.maximum(np.asarray(families[0]).std(axis=0, ddof=1), 0.15)
+    deviation = moderated(np.asarray(families[0]), usual[0])
     np.testing.assert_allclose(
         found[0], np.log(share / (1 - share)) / deviation, rtol=1e-2, atol=1e-3
     )

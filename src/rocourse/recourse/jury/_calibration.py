@@ -80,8 +80,12 @@ _NEVER = 2.0
 
 
 def jury_chance(standings: np.ndarray) -> np.ndarray:
-    """The share of retrained networks that keep rows, were leads normal, of standings `[4, n]`."""
-    chance: np.ndarray = norm.cdf(standings[1])
+    """The share of retrained models that keep rows, were leads normal, of standings `[4, n]`.
+
+    By the family that keeps the fewest: what one kind of model alone is sure of breaks first when
+    the world moves.
+    """
+    chance: np.ndarray = norm.cdf(standings[1:].min(axis=0))
     return chance
 
 

@@ -36,7 +36,7 @@ from rocourse.recourse.jury._calibration import (
     run_trials,
 )
 from rocourse.recourse.jury._search import jury_recourses
-from rocourse.recourse.jury._standing import Jury, standings
+from rocourse.recourse.jury._standing import Jury, standings, usual_deviations
 from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._trials import Witnesses, chance_of, prepare_trials
 from rocourse.recourse.search import Asked, Edits, FromHere, Grid, Space, usual_values
@@ -162,6 +162,7 @@ class JuryProposer(Proposer, kind="jury"):
                 for each in zip(*layers, strict=True)
             ),
             jurors,
+            usual_deviations(jurors, data.rows, data.n_classes, data.schema.layout),
         )
         edits, grid = usual_values(
             data.rows, data.schema, min_category_share=self.min_category_share
@@ -359,7 +360,7 @@ def _revived(arrays: dict[str, np.ndarray]) -> JuryState:
         part(Trees, "jury.jurors.trees"),
     )
     return JuryState(
-        Jury(layers("weights"), layers("biases"), jurors),
+        Jury(layers("weights"), layers("biases"), jurors, arrays["jury.usual"]),
         part(Edits, "edits"),
         part(Grid, "grid"),
         part(Trials, "trials"),

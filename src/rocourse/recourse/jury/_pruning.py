@@ -83,7 +83,7 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         return quick_standing(jury, told(share, place), target)
 
     def trees(left: Array) -> Array:
-        return tree_standing(jury.trees, left, target)
+        return tree_standing(jury, left, target)
 
     before = quick(stay, jnp.zeros(n, jnp.int32))
     consent = jnp.minimum(before[0], _CONSENT)

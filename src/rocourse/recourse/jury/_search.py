@@ -212,7 +212,7 @@ def told_of_edits(x: Array, known: Known, task: Task) -> Told:
     if task.steered is not None:
         parts = all_feature_layers(task.steered, columns, task.layout)
     possible = rows_leaves(task, x)
-    trees = tree_standing(jury.trees, leaves_left(possible), target)
+    trees = tree_standing(jury, leaves_left(possible), target)
     here = quick_standing(jury, quick_logits(jury, first), target)
     unsure = jnp.any(here < level, axis=0) | (trees < level)
 
@@ -234,7 +234,7 @@ def listed_edits(told: Told, places: Array, known: Known, task: Task) -> Listed:
     """Asks the trees, too, about some edits of each row, `[n, listed]`."""
     target, level = known.lanes[1:]
     without = possible_without(task, told.possible, jnp.asarray(task.edits.feature)[places])
-    said = tree_standing(task.jury.trees, without & jnp.asarray(task.edit_leaves)[places], target)
+    said = tree_standing(task.jury, without & jnp.asarray(task.edit_leaves)[places], target)
     tree_gain = jnp.minimum(said, level[:, None]) - jnp.minimum(told.trees, level)[:, None]
 
     def of_places(values: Array) -> Array:

@@ -20,6 +20,10 @@ from rocourse.recourse.search import LEAST_DEVIATION, Numbers, committee_logits
 from rocourse.schema import Layout, Rows
 from rocourse.schema.constraints import expand
 
+# How much of a family's variance for a row is the usual one: the rest is what its few members say.
+_USUAL_WEIGHT = 0.5
+_USUAL_ROWS = 512
+
 
 class Jury(NamedTuple):
     """Whom a recourse has to convince: the model that decides, and the jurors."""
@@ -29,6 +33,8 @@ class Jury(NamedTuple):
     biases: tuple[Numbers, ...]
     """`[networks, out]`."""
     jurors: Jurors
+    usual: Numbers
+    """The deviation among jurors of each family that is usual among training rows, `[3]`."""
 
 
 class StackedJury(NamedTuple):
@@ -50,6 +56,8 @@ class StackedJury(NamedTuple):
     bias: Numbers
     """`[jurors, logits]`."""
     trees: FlatTrees
+    usual: Numbers
+    """Of networks, logistic regressions and trees, `[3]`."""
 
 
 def stacked(jury: Jury) -> StackedJury:
@@ -69,6 +77,7 @@ def stacked(jury: Jury) -> StackedJury:
         _logits(networks.weight),
         _logits(networks.bias),
         flat_trees(trees),
+        np.asarray(jury.usual),
     )
 
 
@@ -104,13 +113,13 @@ def quick_standing(jury: StackedJury, scores: Array, target: Array) -> Array:
     """
     leads = lead(scores, target)
     jurors = len(jury.weight)
-    return _standings(leads[0], leads[1 : jurors + 1], leads[jurors + 1 :])
+    return _standings(leads[0], leads[1 : jurors + 1], leads[jurors + 1 :], jury.usual)
 
 
-def tree_standing(trees: FlatTrees, left: Array, target: Array) -> Array:
+def tree_standing(jury: StackedJury, left: Array, target: Array) -> Array:
     """As `standing`, of trees of which some leaves are left: `[n, ..., trees]` to `[n, ...]`."""
-    scores = jnp.moveaxis(leaf_logits(trees, left), (-2, -1), (0, 1))
-    return _sureness(lead(scores, target.reshape(-1, *(1,) * (left.ndim - 2))))
+    scores = jnp.moveaxis(leaf_logits(jury.trees, left), (-2, -1), (0, 1))
+    return _sureness(lead(scores, target.reshape(-1, *(1,) * (left.ndim - 2))), jury.usual[2])
 
 
 def standing(jury: Jury, x: Array, target: Array) -> Array:
@@ -127,7 +136,8 @@ def standing(jury: Jury, x: Array, target: Array) -> Array:
     first = jnp.einsum("moi,in->mon", jury.weights[0], x) + jury.biases[0][:, :, None]
     model = lead(committee_logits(jury.weights[1:], jury.biases[1:], first, 1), target)[0]
     networks, lines, trees = family_leads(jury.jurors, x, target)
-    return jnp.concatenate([_standings(model, networks, lines), _sureness(trees)[None]])
+    quick = _standings(model, networks, lines, jury.usual)
+    return jnp.concatenate([quick, _sureness(trees, jury.usual[2])[None]])
 
 
 def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.ndarray:
@@ -137,16 +147,47 @@ def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.
     return found.T
 
 
-def _standings(model: Array, networks: Array, lines: Array) -> Array:
-    return jnp.stack([model / _deviation(networks), _sureness(networks), _sureness(lines)])
+def usual_deviations(jurors: Jurors, rows: Rows, n_classes: int, layout: Layout) -> np.ndarray:
+    """The deviation among jurors of each family that is usual among rows, `[3]`."""
+    # More of them say little more of a median.
+    rows = rows.take(np.linspace(0, len(rows) - 1, min(len(rows), _USUAL_ROWS)).astype(int))
+    found = [
+        [np.median(leads.std(axis=0, ddof=1)) for leads in families]
+        for families in (
+            jurors_leads(jurors, rows, np.full(len(rows), target), layout)
+            for target in range(n_classes)
+        )
+    ]
+    return np.mean(found, axis=0).astype(np.float32)
 
 
-def _deviation(leads: Array) -> Array:
-    return jnp.maximum(jnp.std(leads, axis=0, ddof=1), LEAST_DEVIATION)
+def jurors_leads(
+    jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout
+) -> list[np.ndarray]:
+    """By how much each juror puts the target first, of compact rows: `[jurors, n]` a family."""
+    bind = partial(bound, _leads_of, (jurors,), layout)
+    families = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
+    return [leads.T for leads in families]
 
 
-def _sureness(leads: Array) -> Array:
-    return jnp.mean(leads, axis=0) / _deviation(leads)
+def _standings(model: Array, networks: Array, lines: Array, usual: Numbers) -> Array:
+    own = model / _deviation(networks, usual[0])
+    return jnp.stack([own, _sureness(networks, usual[0]), _sureness(lines, usual[1])])
+
+
+def _deviation(leads: Array, usual: Numbers) -> Array:
+    """The deviation among few members, moderated by the usual one.
+
+    What a handful of members says of their own spread is mostly chance: unmoderated, the rows that
+    seem surest are those whose members happen to agree.
+    """
+    variance = jnp.var(leads, axis=0, ddof=1)
+    moderated = (1.0 - _USUAL_WEIGHT) * variance + _USUAL_WEIGHT * usual**2
+    return jnp.maximum(jnp.sqrt(moderated), LEAST_DEVIATION)
+
+
+def _sureness(leads: Array, usual: Numbers) -> Array:
+    return jnp.mean(leads, axis=0) / _deviation(leads, usual)
 
 
 def _flat(weight: Numbers) -> np.ndarray:
@@ -167,3 +208,10 @@ def _standing_of(
         return standing(jury[0], expand(values, codes, layout), wanted)
 
     return (few_at_once(some, continuous.T, categories.T, target).T,)
+
+
+def _leads_of(
+    jurors: tuple[Jurors], layout: Layout, continuous: Array, categories: Array, target: Array
+) -> tuple[Array, ...]:
+    x = expand(continuous.T, categories.T, layout)
+    return tuple(leads.T for leads in family_leads(jurors[0], x, target))

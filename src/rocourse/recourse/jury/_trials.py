@@ -1,22 +1,19 @@
 """Trials: searches at each level for training rows, judged by witnesses."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from jax import Array
 from scipy.stats import norm
 
-from rocourse.models import BatchModel, TrainingRows, bound, class_scores, in_blocks
-from rocourse.models.jurors import Jurors, family_leads
+from rocourse.models import BatchModel, TrainingRows, class_scores
+from rocourse.models.jurors import Jurors
 from rocourse.networks import Predictor
 from rocourse.recourse._proposer import Context
 from rocourse.recourse.jury._calibration import LEVELS, Trial, jury_chance
-from rocourse.recourse.jury._standing import Jury, standings
+from rocourse.recourse.jury._standing import Jury, jurors_leads, standings
 from rocourse.recourse.search import Asked, leads
 from rocourse.schema import Layout, Rows, one_hot
-from rocourse.schema.constraints import expand
 
 # Apart from the seeds of whatever else is drawn.
 _ROWS = 0x524F5753
@@ -105,13 +102,4 @@ def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | 
 
 def _votes(jurors: Jurors, rows: Rows, target: np.ndarray, layout: Layout) -> list[np.ndarray]:
     """Which juror gives which row its target, of each family: bool `[jurors, n]`."""
-    bind = partial(bound, _leads_of, (jurors,), layout)
-    families = in_blocks(bind, rows.continuous, rows.categories, target.astype(np.int32))
-    return [leads.T > 0.0 for leads in families]
-
-
-def _leads_of(
-    jurors: tuple[Jurors], layout: Layout, continuous: Array, categories: Array, target: Array
-) -> tuple[Array, ...]:
-    x = expand(continuous.T, categories.T, layout)
-    return tuple(leads.T for leads in family_leads(jurors[0], x, target))
+    return [leads > 0.0 for leads in jurors_leads(jurors, rows, target, layout)]
