@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from rocourse.recourse.search import Asked, Edits, Ways, cut_back, usual_stops
 from rocourse.schema import Layout
@@ -108,3 +109,53 @@ def test_whole_numbers_stay_whole():
     places = np.array([0.313, 0.314, 0.502])
     (stops,) = stops_of(Steps(places, np.zeros(4, bool)), whole=0.01)
     np.testing.assert_allclose(stops, 0.01 * np.round(stops / 0.01), atol=1e-6)
+
+
+@dataclass(eq=False)
+class Line:
+    """A model of two numbers: the log-odds of the second class are a weighted sum."""
+
+    weights: tuple[float, float]
+    start: float
+
+    n_classes = 2
+
+    def probabilities(self, x):
+        share = 1 / (1 + np.exp(-(self.start + x @ np.array(self.weights))))
+        return np.stack([1 - share, share], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize("gain", [0.02, 0.2, 2.0])
+@pytest.mark.parametrize("level", [1.0, 3.0])
+@pytest.mark.parametrize("start", [0.1, 0.5, 1.5])
+def test_a_change_stays_if_more_models_agree_than_it_costs(gain, level, start):
+    """The second number costs .6 and makes surer; deviations are those of no refits, a half."""
+    model = Line((1.0, gain / 0.6), start - 1.0)
+    number = np.zeros(2, np.float32)
+    edits = Edits(np.zeros(1, np.int32), np.zeros(1, np.int32), number[:1], number, number + 1)
+    ways = Ways(
+        edits,
+        (np.array([0.0, 1.0], np.float32),) * 2,
+        np.zeros((1, 2)),
+        np.ones((1, 2)),
+        np.ones((1, 0), bool),
+        Layout(2, ()),
+    )
+    row, x = np.array([[1.0, 0.0]], np.float32), np.array([[1.0, 0.6]], np.float32)
+    found = cut_back(
+        Asked(model, ()),
+        lambda x, target: np.empty((0, len(x))),
+        ways,
+        row,
+        x,
+        np.ones(1, int),
+        np.array([level]),
+    )
+    without, both = start / 0.5, (start + gain) / 0.5
+    worth = 8.0 * level**2 * (norm.cdf(0.9 * both) - norm.cdf(0.9 * without))
+    needed = without < level - 1e-4 and both > without + 1e-4
+    if not needed or (worth < 0.6 + 0.3 and without >= 0.25):
+        assert found[0, 1] == 0.0
+    else:
+        assert found[0, 1] > 0.0
+    assert found[0, 0] == 1.0

@@ -36,7 +36,7 @@ from rocourse.recourse.jury._calibration import (
     run_trials,
 )
 from rocourse.recourse.jury._search import jury_recourses
-from rocourse.recourse.jury._standing import Jury, standings, usual_deviations
+from rocourse.recourse.jury._standing import Jury, standings, usual_deviation, usual_deviations
 from rocourse.recourse.jury._swaps import jury_swaps
 from rocourse.recourse.jury._trials import Witnesses, chance_of, prepare_trials
 from rocourse.recourse.search import Asked, Edits, FromHere, Grid, Space, usual_values
@@ -66,6 +66,8 @@ class JuryState(NamedTuple):
     grid: Grid
     trials: Trials
     calibration: Calibration
+    usual: np.ndarray
+    """The deviation among refits that is usual among training rows; 0 without any."""
     members: tuple[BatchModel, ...] = ()
     """Refits of a model that is given."""
 
@@ -73,7 +75,7 @@ class JuryState(NamedTuple):
         """Who is asked besides: the model that is given, if one is, and its refits."""
         if isinstance(context.trained, HasNetwork):
             return None
-        return Asked(context.model, self.members)
+        return Asked(context.model, self.members, usual=float(self.usual))
 
 
 class JuryProposer(Proposer, kind="jury"):
@@ -146,7 +148,8 @@ class JuryProposer(Proposer, kind="jury"):
         coming = partial(train_jurors, data, shifts[1], grown=grouped)
         given = not isinstance(context.trained, HasNetwork)
         members = refits_of(context, data, shifts[0], draws[0] + 1) if given else ()
-        asked = Asked(context.model, members) if given else None
+        usual = usual_deviation(members, data.rows, data.n_classes, data.schema.layout)
+        asked = Asked(context.model, members, usual=usual) if given else None
         witnesses = Witnesses(
             coming(networks=networks, others=others, seed=draws[1]),
             self._alike(context, data, shifts[1], fitting.trainer, alike, draws[1] + 1),
@@ -171,7 +174,9 @@ class JuryProposer(Proposer, kind="jury"):
         trial = prepare_trials(search, jury, asked, witnesses, context, data)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
         calibration = calibrate(trials, kept=self.kept, refits=bool(members))
-        return JuryState(jury, edits, grid, trials, calibration, members)
+        return JuryState(
+            jury, edits, grid, trials, calibration, np.asarray(usual, np.float32), members
+        )
 
     def recalibrated(self, state: State) -> State:
         """The state for another share of promises to be kept, of as many witnesses as there are."""
@@ -365,4 +370,5 @@ def _revived(arrays: dict[str, np.ndarray]) -> JuryState:
         part(Grid, "grid"),
         part(Trials, "trials"),
         part(Calibration, "calibration"),
+        arrays["usual"],
     )

@@ -10,6 +10,9 @@ from rocourse.models.jurors import leaves_left
 from rocourse.recourse.jury._standing import quick_logits, quick_standing, tree_standing
 from rocourse.recourse.jury._task import Lanes, Task, possible_without, rows_leaves
 from rocourse.recourse.search import (
+    AGREEMENT_WORTH,
+    CAUTION,
+    CONSENT,
     EDIT_PRICE,
     Columns,
     Retreats,
@@ -23,15 +26,8 @@ from rocourse.schema import NEGLIGIBLE_CHANGE
 
 # How far back towards the row a number is taken when it need not have gone so far.
 _RETREATS = (0.75, 0.5, 0.5, 0.25)
-# What agreement of all is worth, as cost, at a level of one standard deviation. It grows with the
-# level's square: near to certain, every further share of models takes more.
-_WORTH = 8.0
-# Few members say less about the next one than normal leads would.
-_CAUTION = 0.9
 # What rounding takes away is not missed.
 _ROUNDING = 1e-4
-# The model itself has to lead by so much, in standard deviations, if it did.
-_CONSENT = 0.25
 
 
 def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) -> Array:
@@ -86,11 +82,11 @@ def take_back(task: Task, lanes: Lanes, x: Array, feature: Array, own: Array) ->
         return tree_standing(jury, left, target)
 
     before = quick(stay, jnp.zeros(n, jnp.int32))
-    consent = jnp.minimum(before[0], _CONSENT)
+    consent = jnp.minimum(before[0], CONSENT)
 
     def worth(quick: Array, trees: Array) -> Array:
-        agreed = norm.cdf(_CAUTION * jnp.concatenate([quick, trees[None]]))
-        whole: Array = _WORTH * level**2 * jnp.mean(agreed, axis=0)
+        agreed = norm.cdf(CAUTION * jnp.concatenate([quick, trees[None]]))
+        whole: Array = AGREEMENT_WORTH * level**2 * jnp.mean(agreed, axis=0)
         return jnp.where(quick[0] >= consent - _ROUNDING, whole, -jnp.inf)
 
     def at(value: Array, place: Array) -> Array:

@@ -1,5 +1,6 @@
 """How sure a jury is of a row: by how many standard deviations each family leads for its class."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.models import bound, few_at_once, in_blocks
+from rocourse.models import BatchModel, bound, few_at_once, in_blocks
 from rocourse.models.jurors import (
     FlatTrees,
     Jurors,
@@ -16,12 +17,11 @@ from rocourse.models.jurors import (
     lead,
     leaf_logits,
 )
-from rocourse.recourse.search import LEAST_DEVIATION, Numbers, committee_logits
-from rocourse.schema import Layout, Rows
+from rocourse.recourse.search import LEAST_DEVIATION, Numbers, committee_logits, leads, moderated
+from rocourse.schema import Layout, Rows, one_hot
 from rocourse.schema.constraints import expand
 
-# How much of a family's variance for a row is the usual one: the rest is what its few members say.
-_USUAL_WEIGHT = 0.5
+# Rows that say what is usual: more of them say little more of a median.
 _USUAL_ROWS = 512
 
 
@@ -149,16 +149,33 @@ def standings(jury: Jury, rows: Rows, target: np.ndarray, layout: Layout) -> np.
 
 def usual_deviations(jurors: Jurors, rows: Rows, n_classes: int, layout: Layout) -> np.ndarray:
     """The deviation among jurors of each family that is usual among rows, `[3]`."""
-    # More of them say little more of a median.
-    rows = rows.take(np.linspace(0, len(rows) - 1, min(len(rows), _USUAL_ROWS)).astype(int))
-    found = [
-        [np.median(leads.std(axis=0, ddof=1)) for leads in families]
-        for families in (
-            jurors_leads(jurors, rows, np.full(len(rows), target), layout)
-            for target in range(n_classes)
-        )
-    ]
-    return np.mean(found, axis=0).astype(np.float32)
+    rows = _some(rows)
+    told = [jurors_leads(jurors, rows, wanted, layout) for wanted in _wanted(rows, n_classes)]
+    return np.array([_usual(family) for family in zip(*told, strict=True)], np.float32)
+
+
+def usual_deviation(
+    models: Sequence[BatchModel], rows: Rows, n_classes: int, layout: Layout
+) -> float:
+    """The same of models of one family; 0 if there are fewer than two."""
+    if len(models) < 2:
+        return 0.0
+    rows = _some(rows)
+    x = one_hot(rows, layout)
+    return _usual([leads(models, x, wanted) for wanted in _wanted(rows, n_classes)])
+
+
+def _some(rows: Rows) -> Rows:
+    return rows.take(np.linspace(0, len(rows) - 1, min(len(rows), _USUAL_ROWS)).astype(int))
+
+
+def _wanted(rows: Rows, n_classes: int) -> list[np.ndarray]:
+    return [np.full(len(rows), target) for target in range(n_classes)]
+
+
+def _usual(told: Sequence[np.ndarray]) -> float:
+    """Of leads `[models, n]` for each class."""
+    return float(np.mean([np.median(leads.std(axis=0, ddof=1)) for leads in told]))
 
 
 def jurors_leads(
@@ -176,14 +193,7 @@ def _standings(model: Array, networks: Array, lines: Array, usual: Numbers) -> A
 
 
 def _deviation(leads: Array, usual: Numbers) -> Array:
-    """The deviation among few members, moderated by the usual one.
-
-    What a handful of members says of their own spread is mostly chance: unmoderated, the rows that
-    seem surest are those whose members happen to agree.
-    """
-    variance = jnp.var(leads, axis=0, ddof=1)
-    moderated = (1.0 - _USUAL_WEIGHT) * variance + _USUAL_WEIGHT * usual**2
-    return jnp.maximum(jnp.sqrt(moderated), LEAST_DEVIATION)
+    return jnp.maximum(moderated(jnp.var(leads, axis=0, ddof=1), usual), LEAST_DEVIATION)
 
 
 def _sureness(leads: Array, usual: Numbers) -> Array:

@@ -6,9 +6,9 @@ from rocourse.recourse.search._asked import (
     Families,
     Ways,
     complete,
-    cut_back,
     leads,
     log_shares,
+    moderated,
     usual_stops,
 )
 from rocourse.recourse.search._blocks import (
@@ -21,7 +21,11 @@ from rocourse.recourse.search._blocks import (
 )
 from rocourse.recourse.search._candidate import Candidate, better, no_candidate
 from rocourse.recourse.search._committees import committee_logits
+from rocourse.recourse.search._cut_back import cut_back
 from rocourse.recourse.search._edits import (
+    AGREEMENT_WORTH,
+    CAUTION,
+    CONSENT,
     EDIT_PRICE,
     FINE_QUANTILES,
     Edit,
@@ -72,6 +76,9 @@ from rocourse.recourse.search._retreats import Retreats
 from rocourse.recourse.search._values import Grid, usual_values
 
 __all__ = [
+    "AGREEMENT_WORTH",
+    "CAUTION",
+    "CONSENT",
     "EDIT_PRICE",
     "FINE_QUANTILES",
     "LANES",
@@ -121,6 +128,7 @@ __all__ = [
     "log_odds_slope",
     "log_shares",
     "made_edits",
+    "moderated",
     "no_candidate",
     "owned_columns",
     "priced_edits",

@@ -11,22 +11,27 @@ from typing import NamedTuple
 import numpy as np
 
 from rocourse.models import BatchModel, QuickModel, is_quick
-from rocourse.recourse.search._edits import EDIT_PRICE, Edits, column_features
+from rocourse.recourse.search._edits import (
+    EDIT_PRICE,
+    Edits,
+    Numbers,
+    column_features,
+)
 from rocourse.schema import NEGLIGIBLE_CHANGE, Layout
 
 # Forests may be certain; no lead is greater than that of this share.
 _LEAST_PROBABILITY = 0.002
 LEAST_DEVIATION = 0.15
 """Models that agree to the last digit are no surer than this: the deviation of log-odds."""
+# How much of the variance among few models is the usual one: the rest is what they say of a row.
+_USUAL_WEIGHT = 0.5
 # The deviation of a model of which there are no refits.
 _UNKNOWN_DEVIATION = 0.5
 # Edits that members are asked about: the best ones by what the model says.
 _SHORT_LIST = 8
 _LEAST_GAIN = 1e-4
-# Sureness that rounding takes away is not missed.
-_ROUNDING = 1e-4
-# Stops that are tried in one call if rows are few, and the most parts that a way is divided into.
-_TRIED, _PARTS = 64, 16
+ROUNDING = 1e-4
+"""Sureness that rounding takes away is not missed."""
 # Where trees turn between two amounts that people use, so many times finer ones are looked for.
 _FINER = (10.0, 100.0)
 # A value is so far from where a tree turns, in amounts: encoded values are float32.
@@ -46,6 +51,8 @@ class Asked(NamedTuple):
     margins: np.ndarray | None = None
     """The lead that each model has to have for each class, `[models, classes]`; None: as many
     deviations among the members as a search asks for."""
+    usual: float | None = None
+    """The deviation among members that is usual among training rows; None: not known."""
 
     def sureness(self, x: np.ndarray, target: np.ndarray) -> np.ndarray:
         """How sure the model and its members are of the target, `[n]`.
@@ -54,7 +61,7 @@ class Asked(NamedTuple):
         """
         told = leads((self.model, *self.members), x, target)
         if self.margins is None:
-            return _sureness(told)
+            return _sureness(told, self.usual)
         shares = np.minimum(told / self.margins[:, target], 1.0)
         # The model counts as much as all members together: where not all can be convinced, it has
         # to be.
@@ -116,12 +123,25 @@ def _kept_above(shares: np.ndarray) -> np.ndarray:
     return above
 
 
-def _sureness(leads: np.ndarray) -> np.ndarray:
+def moderated(variance: Numbers, usual: Numbers | float) -> Numbers:
+    """The deviation among few members of a family, moderated by the usual one.
+
+    What a handful says of its own spread is mostly chance. Unmoderated, the rows that seem surest
+    would be those whose members happen to agree.
+    """
+    deviation: Numbers = ((1.0 - _USUAL_WEIGHT) * variance + _USUAL_WEIGHT * usual**2) ** 0.5
+    return deviation
+
+
+def _sureness(leads: np.ndarray, usual: float | None) -> np.ndarray:
     """The lesser standing of the model, which comes first, and of the members on average."""
     model, members = leads[0], leads[1:]
     if not len(members):
         return np.asarray(model / _UNKNOWN_DEVIATION)
-    deviation = np.maximum(members.std(axis=0, ddof=min(1, len(members) - 1)), LEAST_DEVIATION)
+    deviation = members.std(axis=0, ddof=min(1, len(members) - 1))
+    if usual is not None:
+        deviation = moderated(deviation**2, usual)
+    deviation = np.maximum(deviation, LEAST_DEVIATION)
     least: np.ndarray = np.minimum(model, members.mean(axis=0)) / deviation
     return least
 
@@ -181,7 +201,7 @@ def _best_edit(
         np.asarray(part) for part in (edits.value, edits.column, edits.feature)
     )
     usable = _allowed(ways) & (np.abs(value - x[:, column]) >= NEGLIGIBLE_CHANGE)
-    costs = _feature_costs(x, row, ways.layout)
+    costs = feature_costs(x, row, ways.layout)
     if ways.max_features is not None:
         room = (costs > 0.0).sum(axis=1) < ways.max_features
         usable &= room[:, None] | (costs[:, feature] > 0.0)
@@ -267,99 +287,6 @@ def _beside(turns: np.ndarray, amounts: Sequence[float], start: float) -> np.nda
     return found
 
 
-def cut_back(
-    asked: Asked,
-    families: Families,
-    ways: Ways,
-    row: np.ndarray,
-    x: np.ndarray,
-    target: np.ndarray,
-    level: np.ndarray,
-) -> np.ndarray:
-    """Takes back what nobody needs, the dearest change first: wholly, or numbers in part.
-
-    A number stops at the smallest change of which the next smaller one would be missed.
-
-    Args:
-        asked: The model and its members.
-        families: Who else is not to become less sure.
-        ways: What may be done.
-        row: The encoded rows as they were, `[n, width]`.
-        x: What has been proposed, `[n, width]`.
-        target: Class indices, `[n]`.
-        level: How sure is sure enough, `[n]`.
-    """
-
-    def sure(x: np.ndarray, where: np.ndarray) -> np.ndarray:
-        told = np.vstack([asked.sureness(x, target[where]), families(x, target[where])])
-        return np.asarray(np.minimum(told, level[where]))
-
-    x, everyone = x.copy(), np.arange(len(x))
-    before = sure(x, everyone)
-    owners = column_features(ways.layout)[None]
-
-    def holds(tried: np.ndarray, where: np.ndarray) -> np.ndarray:
-        """Which rows are as good so."""
-        now = sure(tried, where)
-        return np.asarray((now >= before[:, where] - _ROUNDING).all(axis=0))
-
-    costs = _feature_costs(x, row, ways.layout)
-    order = np.argsort(-costs, axis=1, kind="stable")
-    for feature in order[:, : int((costs > 0.0).sum(axis=1).max(initial=0))].T:
-        where = everyone[costs[everyone, feature] > 0.0]
-        if not len(where):
-            break
-        owned = owners == feature[where, None]
-        back = np.where(owned, row[where], x[where])
-        held = holds(back, where)
-        x[where[held]] = back[held]
-        left = where[~held]
-        numbers = left[feature[left] < ways.layout.n_continuous]
-        _stop_short(holds, ways, row, x, numbers, feature[numbers])
-    return x
-
-
-def _stop_short(
-    holds: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    ways: Ways,
-    row: np.ndarray,
-    x: np.ndarray,
-    where: np.ndarray,
-    number: np.ndarray,
-) -> None:
-    """Divides what lies between a stop that is missed and one that is not, until they are next.
-
-    Into two parts; into more where rows are few, since a call costs more than what it asks.
-    """
-    here, far = row[where, number], x[where, number]
-    up = far > here
-    first, last = np.empty(len(where), int), np.empty(len(where), int)
-    for k in np.unique(number):
-        own = number == k
-        low, high = np.minimum(here[own], far[own]), np.maximum(here[own], far[own])
-        first[own] = np.searchsorted(ways.stops[k], low, side="right")
-        last[own] = np.searchsorted(ways.stops[k], high, side="left")
-    # Places from the row outwards: of the nearest that holds, and of the next one, which does not.
-    good, bad = np.maximum(last - first, 0), np.full(len(where), -1)
-    while (still := np.flatnonzero(good - bad > 1)).size:
-        parts = int(np.clip(_TRIED // len(still), 2, _PARTS))
-        gap = (good - bad)[still, None]
-        tried = bad[still, None] + np.maximum(gap * np.arange(1, parts) // parts, 1)
-        place = np.where(up[still, None], first[still, None] + tried, last[still, None] - 1 - tried)
-        moved = np.repeat(x[where[still]], parts - 1, axis=0)
-        owner = np.repeat(number[still], parts - 1)
-        values = [ways.stops[k][at] for k, at in zip(owner, place.ravel(), strict=True)]
-        moved[np.arange(len(moved)), owner] = values
-        held = holds(moved, np.repeat(where[still], parts - 1)).reshape(tried.shape)
-        # The nearest that holds, and the one before it.
-        nearest, some = held.argmax(axis=1), held.any(axis=1)
-        each = np.arange(len(still))
-        before = np.where(nearest > 0, tried[each, nearest - 1], bad[still])
-        bad[still] = np.where(some, before, tried[:, -1])
-        good[still[some]] = tried[each, nearest][some]
-        x[where[still[some]]] = moved.reshape(*tried.shape, -1)[each, nearest][some]
-
-
 def _allowed(ways: Ways) -> np.ndarray:
     """Which edits keep to the limits of rows, `[n, edits]`."""
     edits, cut = ways.edits, ways.layout.n_continuous
@@ -383,7 +310,7 @@ def _edited(x: np.ndarray, edit: np.ndarray, ways: Ways) -> np.ndarray:
     return result
 
 
-def _feature_costs(x: np.ndarray, row: np.ndarray, layout: Layout) -> np.ndarray:
+def feature_costs(x: np.ndarray, row: np.ndarray, layout: Layout) -> np.ndarray:
     """How far each feature is from where it was, `[n, features]`."""
     moved = np.abs(x - row)
     starts = np.flatnonzero(np.diff(column_features(layout), prepend=-1))

@@ -16,6 +16,16 @@ EDIT_PRICE = 0.3
 """Added to the price of an edit: without it the many nearly free edits of numbers would come first
 and use up the steps."""
 
+AGREEMENT_WORTH = 8.0
+"""What agreement of all is worth, as cost, at a level of one standard deviation. It grows with the
+level's square: near to certain, every further share of models takes more."""
+
+CAUTION = 0.9
+"""Few members say less about the next one than normal leads would."""
+
+CONSENT = 0.25
+"""The model itself has to lead by so much, in standard deviations, if it did."""
+
 FINE_QUANTILES = tuple(np.linspace(0.01, 0.99, 50).tolist())
 """Of numbers that people can change only so far: there must be values that they reach."""
 
