@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _END = b"\r\n\r\n"
+# What `Retry-After` says.
+_REST = 1.0
 # What is not answered by then is counted as failed.
 _PATIENCE = 60.0
 
@@ -26,14 +28,14 @@ class Sent:
     Attributes:
         times: Seconds from when each was due, or sent, to its answer.
         accepted: Those of them that were answered with 200.
-        refused: How many were answered with 503.
+        refused: When some were answered with 503.
         failed: How many were answered otherwise, without a recourse, or not at all.
         seconds: From the first to the last answer.
     """
 
     times: list[float] = field(default_factory=list)
     accepted: list[float] = field(default_factory=list)
-    refused: int = 0
+    refused: list[float] = field(default_factory=list)
     failed: int = 0
     seconds: float = 0.0
 
@@ -72,7 +74,7 @@ class Sender:
         return self._send(self._most, rate, seconds)
 
     def in_turn(self, clients: int, seconds: float) -> Sent:
-        """Has so many clients ask one after the other."""
+        """Has so many clients ask one after the other; one that is refused rests for a second."""
         return self._send(clients, math.inf, seconds)
 
     def _send(self, clients: int, rate: float, seconds: float) -> Sent:
@@ -82,7 +84,8 @@ class Sender:
             now = time.perf_counter()
             more = (now < end) if rate == math.inf else number < rate * seconds
             pause = 0.01
-            while more and len(self._waiting) < clients:
+            resting = 0 if rate < math.inf else sum(then > now - _REST for then in sent.refused)
+            while more and len(self._waiting) + resting < clients:
                 due = now if rate == math.inf else start + number / rate
                 if due > now:
                     pause = due - now
@@ -144,6 +147,6 @@ class Sender:
         if answer.startswith(b"HTTP/1.1 200") and b'"status": "found"' in answer:
             sent.accepted.append(sent.times[-1])
         elif answer.startswith(b"HTTP/1.1 503"):
-            sent.refused += 1
+            sent.refused.append(time.perf_counter())
         else:
             sent.failed += 1

@@ -232,7 +232,7 @@ def _told(capacity: float, calm: Sent, crowd: Sent) -> str:
     return (
         f"p99 {quiet:.1f} ms at a tenth of it; of three times as many {goodput:.0f} answered a "
         f"second ({goodput / capacity:.0%}), p99 {loud:.1f} ms ({loud / quiet:.1f} times), "
-        f"{crowd.refused / crowd.seconds:.0f} refused, {crowd.failed} failed"
+        f"{len(crowd.refused) / crowd.seconds:.0f} refused, {crowd.failed} failed"
     )
 
 

@@ -113,7 +113,7 @@ def one_round(service: int, sender: Sender, rate: float, seconds: float) -> dict
     return {
         "answered_per_second": len(times) / sent.seconds,
         "requests": len(times),
-        "failed": sent.failed + sent.refused,
+        "failed": sent.failed + len(sent.refused),
         "milliseconds": {
             name: float(np.quantile(times, share))
             for name, share in {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}.items()

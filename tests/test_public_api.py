@@ -257,6 +257,7 @@ PUBLIC = {
     },
     "rocourse.ledger": {
         "DEFAULT_TENANT",
+        "AuditRecord",
         "Conflict",
         "Erasure",
         "Head",
