@@ -93,7 +93,9 @@ def train(
     columns: "ColumnOptions",
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
+        typer.Option(
+            "--config", metavar="FILE", help="Parameters in a .toml, .yaml or .json file."
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,

@@ -100,19 +100,14 @@ class AdviceSummary:
     def lines(self) -> list["str | Text"]:
         """What to print."""
         found, unsure = self.counts["found"], self.counts["found_unsure"]
+        rows = counted(unsure, "row") + (" more" if found else "")
         more = found - len(self._words)
         return [
             *(line for words in self._words for line in words),
             *([f"… and {more} more"] if self._words and more > 0 else []),
             f"Advice found for {counted(found, 'row')}, not found for "
             f"{self.counts['not_found']}, not needed for {self.counts['not_needed']}.",
-            *(
-                [
-                    f"Valid today but not promised for {counted(unsure, 'row')}{' more' * (found > 0)}."
-                ]
-                if unsure
-                else []
-            ),
+            *([f"Valid today but not promised for {rows}."] if unsure else []),
             *self._told_most(),
             *self._in_certificates(),
             *self._proved(),
