@@ -74,15 +74,15 @@ class AdviceSummary:
         for k, feature in enumerate(batch.schema.categorical):
             changed = batch.original_rows.categories[:, k] != batch.attempts.categories[:, k]
             self._changes[feature.name] += int((changed & advised).sum())
-        for k, feature in enumerate(batch.schema.continuous):
+        for k, number in enumerate(batch.schema.continuous):
             before, after = batch.original_rows.continuous[:, k], batch.attempts.continuous[:, k]
             changed = (before != after) & advised
-            self._changes[feature.name] += int(changed.sum())
-            if feature.date or (feature.integer and feature.high - feature.low < _FEW):
+            self._changes[number.name] += int(changed.sum())
+            if number.date or (number.integer and number.high - number.low < _FEW):
                 continue
-            old, new = (feature.low + share[changed] * feature.span for share in (before, after))
+            old, new = (number.low + share[changed] * number.span for share in (before, after))
             less, more = np.minimum(old, new), np.maximum(old, new)
-            self._leaps[feature.name] += int(((less > 0) & (more >= 2 * less)).sum())
+            self._leaps[number.name] += int(((less > 0) & (more >= 2 * less)).sum())
 
     def add(self, following: "AdviceSummary | Mapping[str, int]") -> None:
         """Takes in the next rows, or what was counted of them."""

@@ -106,6 +106,7 @@ def _spelt(name: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    readers: dict[str, Callable[[str], Any]]
     readers = {".json": json.loads, ".toml": tomllib.loads, ".yaml": _yaml, ".yml": _yaml}
     reader = readers.get(path.suffix.lower())
     if reader is None:
