@@ -128,6 +128,7 @@ PUBLIC = {
         "read_parameters",
         "read_training_rows",
         "rolling_lines",
+        "starting_config",
         "score_lines",
         "take_period",
         "target_of",
