@@ -247,7 +247,7 @@ async function finished(audit) {
     wait = Math.min(2 * wait, LAST_LOOK);
     audit = await get(`v1/audits/${audit.id}`);
   }
-  if (audit.status === "failed") throw new ApiError(audit.detail);
+  if (audit.status !== "done") throw new ApiError(audit.detail);
   return audit.report;
 }
 
