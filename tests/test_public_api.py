@@ -258,6 +258,7 @@ PUBLIC = {
     },
     "rocourse.ledger": {
         "DEFAULT_TENANT",
+        "AuditRecord",
         "Conflict",
         "Erasure",
         "Head",

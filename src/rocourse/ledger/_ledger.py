@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from rocourse.errors import LedgerError, SettledPromise
 from rocourse.ledger import _queries
 from rocourse.ledger._address import parse
+from rocourse.ledger._audits import AuditRecords
 from rocourse.ledger._checks import check_moment, check_name, check_page, check_text
 from rocourse.ledger._database import Database
 from rocourse.ledger._engine import make_engine
@@ -51,6 +52,8 @@ class Ledger:
         self._engine, self._clock, self._name = engine, clock, name
         self._database = Database(engine)
         self._answers = 0
+        self.audits = AuditRecords(self._database)
+        """What is known of audits that were asked for."""
         self.upkeep = Upkeep(self._database, clock)
         """What whoever answers for the ledger does: erase, retain, verify, back up."""
 
