@@ -10,7 +10,6 @@ PostgreSQL is stopped (SIGSTOP) with all its processes; `audits`, 60 audits are 
 """
 
 import argparse
-import asyncio
 import http.client
 import json
 import signal
@@ -23,12 +22,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from _sender import Sender, Sent
 from audit_million import make_promises
-from service_load import send
+from service_load import cpu_seconds, own_seconds
 
 sys.path.append(str(Path(__file__).parent.parent))
 
@@ -40,6 +41,8 @@ FAULTS = ("lock", "frozen", "audits", "slow", "overload")
 _AUDITS, _SLOW = 60, 200
 # Clients that ask one after the other, and connections of a crowd.
 _CLIENTS, _CROWD = 32, 512
+# Seconds until a crowd is an old story, and seconds that are measured.
+_SETTLING, _STEADY = 2.0, 5.0
 # Longer than anything should take.
 _PATIENCE = 60
 
@@ -49,6 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="how long a fault lasts (60)")
     parser.add_argument("--promises", type=int, default=1_000_000, help="in the ledger (1000000)")
+    parser.add_argument("--rounds", type=int, default=5, help="of overload (5)")
     parser.add_argument("--only", nargs="+", choices=FAULTS, default=FAULTS, help="some of them")
     options = parser.parse_args()
     with TemporaryDirectory() as place:
@@ -62,7 +66,7 @@ def main() -> None:
         body = json.dumps({"applicants": [{"row": row}]}).encode()
         for fault in options.only:
             if fault == "overload":
-                overload(folder, body)
+                overload(folder, body, options.rounds)
             else:
                 suffer(fault, folder, body, options.seconds)
 
@@ -185,42 +189,51 @@ class Probe(threading.Thread):
         )
 
 
-def overload(folder: Path, body: bytes) -> None:
-    """Three times as much as can be done."""
+def overload(folder: Path, body: bytes, rounds: int) -> None:
+    """Three times as much as can be done; what can be done is measured beside it each time."""
     service = Service(folder, str(folder / "overload.db"))
+    sender = Sender(service.port, [body], _CROWD)
     try:
-        asyncio.run(send(service.port, [body], 100, 1.0))
-        capacity = asyncio.run(closed(service.port, body, 5.0))
-        calm = asyncio.run(send(service.port, [body], capacity / 10, 5.0))
-        # What comes of it when it lasts.
-        asyncio.run(send(service.port, [body], 3 * capacity, 2.0, _CROWD))
-        crowd = asyncio.run(send(service.port, [body], 3 * capacity, 5.0, _CROWD))
+        sender.in_turn(_CLIENTS, _SETTLING)
+        print("overload:")
+        for _ in range(rounds):
+            able, cores = _measured(service, partial(sender.in_turn, _CLIENTS, _STEADY))
+            capacity = len(able.accepted) / able.seconds
+            print(f"  capacity {capacity:.0f} a second; {cores}")
+            calm = sender.at_rate(capacity / 10, _STEADY)
+            # What comes of it when it lasts.
+            sender.at_rate(3 * capacity, _SETTLING)
+            crowd, cores = _measured(service, partial(sender.at_rate, 3 * capacity, _STEADY))
+            print(f"    {_told(capacity, calm, crowd)}; {cores}", flush=True)
     finally:
+        sender.close()
         service.end()
-    quiet, loud = (float(np.quantile(one["accepted"], 0.99)) * 1000 for one in (calm, crowd))
-    goodput = len(crowd["accepted"]) / crowd["seconds"]
-    refused = len(crowd["times"]) - len(crowd["accepted"])
-    print(
-        f"overload: capacity {capacity:.0f} a second, p99 {quiet:.1f} ms at a tenth of it\n"
-        f"  at {3 * capacity:.0f} a second: {goodput:.0f} answered a second "
-        f"({goodput / capacity:.0%} of capacity), p99 {loud:.1f} ms ({loud / quiet:.1f} times), "
-        f"{refused / crowd['seconds']:.0f} refused a second",
-        flush=True,
+
+
+def _measured(service: Service, send: Callable[[], Sent]) -> tuple[Sent, str]:
+    """What came of some requests, and the cores that were used, or waited for, meanwhile."""
+    pid = service.process.pid
+    before = cpu_seconds(pid), waited_seconds(pid), own_seconds()
+    sent = send()
+    after = cpu_seconds(pid), waited_seconds(pid), own_seconds()
+    used = [(late - early) / sent.seconds for early, late in zip(before, after, strict=True)]
+    return sent, "cores: service {:.2f}, and {:.2f} waited for; sender {:.2f}".format(*used)
+
+
+def waited_seconds(pid: int) -> float:
+    """How long the threads of a process have waited for a core that others had."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[1]) for task in tasks) / 1e9
+
+
+def _told(capacity: float, calm: Sent, crowd: Sent) -> str:
+    quiet, loud = (float(np.quantile(one.accepted, 0.99)) * 1000 for one in (calm, crowd))
+    goodput = len(crowd.accepted) / crowd.seconds
+    return (
+        f"p99 {quiet:.1f} ms at a tenth of it; of three times as many {goodput:.0f} answered a "
+        f"second ({goodput / capacity:.0%}), p99 {loud:.1f} ms ({loud / quiet:.1f} times), "
+        f"{len(crowd.refused) / crowd.seconds:.0f} refused, {crowd.failed} failed"
     )
-
-
-async def closed(port: int, body: bytes, seconds: float) -> float:
-    """Requests a second that are answered when some clients ask one after the other."""
-    answered, until = 0, time.perf_counter() + seconds
-
-    async def client() -> None:
-        nonlocal answered
-        while time.perf_counter() < until:
-            some = await send(port, [body], 1e9, 20 / 1e9, 1)
-            answered += len(some["accepted"])
-
-    await asyncio.gather(*(client() for _ in range(_CLIENTS)))
-    return answered / seconds
 
 
 if __name__ == "__main__":

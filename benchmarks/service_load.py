@@ -14,15 +14,12 @@ benchmarks/README.md.
 """
 
 import argparse
-import asyncio
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-import time
-import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _cores import limit_cores
+from _sender import Sender
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -90,11 +88,13 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     try:
         assert service.stdout is not None
         port = int(service.stdout.readline().rsplit(":", 1)[1])
-        asyncio.run(send(port, bodies, options.rate, _WARM_SECONDS))
+        sender = Sender(port, bodies, _CONNECTIONS)
+        sender.at_rate(options.rate, _WARM_SECONDS)
         rounds = [
-            one_round(service.pid, port, bodies, options.rate, options.seconds)
+            one_round(service.pid, sender, options.rate, options.seconds)
             for _ in range(options.rounds)
         ]
+        sender.close()
     finally:
         service.terminate()
         service.wait()
@@ -103,19 +103,17 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return {"due_per_second": options.rate, "rounds": rounds, "promises_in_ledger": promises}
 
 
-def one_round(
-    service: int, port: int, bodies: list[bytes], rate: float, seconds: float
-) -> dict[str, Any]:
+def one_round(service: int, sender: Sender, rate: float, seconds: float) -> dict[str, Any]:
     """Sends requests for a while, and looks at the times that they took."""
     before = cpu_seconds(service), own_seconds(), stolen_seconds()
-    sent = asyncio.run(send(port, bodies, rate, seconds))
+    sent = sender.at_rate(rate, seconds)
     after = cpu_seconds(service), own_seconds(), stolen_seconds()
-    used = [(late - early) / sent["seconds"] for early, late in zip(before, after, strict=True)]
-    times = np.sort(1000.0 * np.array(sent["times"]))
+    used = [(late - early) / sent.seconds for early, late in zip(before, after, strict=True)]
+    times = np.sort(1000.0 * np.array(sent.times))
     return {
-        "answered_per_second": len(times) / sent["seconds"],
+        "answered_per_second": len(times) / sent.seconds,
         "requests": len(times),
-        "failed": sent["failed"],
+        "failed": sent.failed + len(sent.refused),
         "milliseconds": {
             name: float(np.quantile(times, share))
             for name, share in {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}.items()
@@ -156,50 +154,6 @@ def make_given(path: Path) -> pd.DataFrame:
     model.save(path)
     some = rows.sample(2000, random_state=0)
     return some[model.recourse(some, desired=1).status == "found"]
-
-
-async def send(
-    port: int, bodies: list[bytes], rate: float, seconds: float, connections: int = _CONNECTIONS
-) -> dict[str, Any]:
-    """Sends requests when they are due, each with a key of its own."""
-    free: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
-    for _ in range(connections):
-        free.put_nowait(await asyncio.open_connection("127.0.0.1", port))
-    times: list[float] = []
-    accepted: list[float] = []
-    failed = 0
-
-    async def one(body: bytes, due: float) -> None:
-        nonlocal failed
-        reader, writer = await free.get()
-        writer.write(
-            b"POST /v1/decisions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            b"Idempotency-Key: %s\r\nContent-Length: %d\r\n\r\n"
-            % (uuid.uuid4().hex.encode(), len(body))
-            + body
-        )
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        answer = await reader.readexactly(length)
-        times.append(time.perf_counter() - due)
-        if head.startswith(b"HTTP/1.1 200"):
-            accepted.append(times[-1])
-        failed += not (head.startswith(b"HTTP/1.1 200") and b'"status": "found"' in answer)
-        free.put_nowait((reader, writer))
-
-    start = time.perf_counter()
-    tasks = []
-    for i in range(int(rate * seconds)):
-        due = start + i / rate
-        wait = due - time.perf_counter()
-        if wait > 0.0005:
-            await asyncio.sleep(wait)
-        tasks.append(asyncio.create_task(one(bodies[i % len(bodies)], due)))
-    await asyncio.gather(*tasks)
-    elapsed = time.perf_counter() - start
-    while not free.empty():
-        free.get_nowait()[1].close()
-    return {"times": times, "accepted": accepted, "failed": failed, "seconds": elapsed}
 
 
 def cpu_seconds(pid: int) -> float:

@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -32,7 +33,7 @@ from rocourse.reports import draw_audits
 from rocourse.schema import Recourse
 
 # Both are trained as for the tables of docs/reproduction.md, on networks of the paper's widths.
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "counternet": {"preset": "paper-loan"},
     "rocourse-panel": {
         "preset": "panel-loan",
@@ -67,7 +68,8 @@ def promises(
     column = list(model.classes_).index(recourse.desired[0])
     before = model.predict_proba(recourse.original)[:, column]
     rows, changed = (
-        frame.to_dict(orient="records") for frame in (recourse.original, recourse.frame())
+        [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+        for table in (recourse.original, recourse.frame())
     )
     for k, status in enumerate(recourse.status):
         if status == "found":
@@ -90,6 +92,7 @@ def issue(
     ledger: Ledger, model: RecourseClassifier, digest: str, rows: pd.DataFrame, at: datetime, n: int
 ) -> int:
     """Advises refused rows until so many promises are made; returns how many were."""
+    assert model.schema_.target is not None
     favourable = model.schema_.target.favourable
     refused = rows[model.predict(rows) != favourable]
     # Some more than are asked for, since not all of them are given advice.

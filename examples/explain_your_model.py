@@ -40,7 +40,7 @@ def train_network(schema: Schema, X: pd.DataFrame, y: pd.Series) -> torch.nn.Mod
     for _ in range(200):
         optimizer.zero_grad()
         loss = torch.nn.functional.binary_cross_entropy_with_logits(network(x)[:, 0], wanted)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return network
 

@@ -65,7 +65,8 @@ def network_on(x: np.ndarray, y: np.ndarray, seed: int) -> Any:
     rows, wanted = torch.tensor(x), torch.tensor(y, dtype=torch.float32)
     for _ in range(150):
         optimizer.zero_grad()
-        torch.nn.functional.binary_cross_entropy_with_logits(module(rows)[:, 0], wanted).backward()
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(module(rows)[:, 0], wanted)
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return module
 

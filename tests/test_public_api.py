@@ -128,6 +128,7 @@ PUBLIC = {
         "read_parameters",
         "read_training_rows",
         "rolling_lines",
+        "starting_config",
         "score_lines",
         "take_period",
         "target_of",
@@ -257,6 +258,7 @@ PUBLIC = {
     },
     "rocourse.ledger": {
         "DEFAULT_TENANT",
+        "AuditRecord",
         "Conflict",
         "Erasure",
         "Head",

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from tests.recourse.proof.small_worlds import LAYOUT, random_network
 
 from rocourse.certificates._attack import attacked_margins, broken_at
-from rocourse.certificates._exact import exact_radii, least_margin, solve
+from rocourse.certificates._branches import holding, least_of
+from rocourse.certificates._exact import exact_radii, holds
 from rocourse.certificates._intervals import Layers, layers_of, least_margins, radii, rectified
+from rocourse.certificates._program import solve
 from rocourse.models import NetworkModel
 from rocourse.recourse.proof import margins_of
 
@@ -50,6 +52,20 @@ def moved_margin(layers, x, delta, draw):
         )
         leads += (layers.last[k] + turned) @ hidden + shifted
     return leads.min()
+
+
+def least_margin(layers, x, delta):
+    """By HiGHS alone: the least of a committee's sum is the sum of the networks' least."""
+    margins = [
+        sum(
+            solve(layers.alone(k, margin), layers.last_turns, x, delta).bound
+            for k in range(len(layers.last))
+        )
+        + offset
+        - delta * layers.turns
+        for margin, offset in enumerate(layers.offset)
+    ]
+    return min(margins)
 
 
 @given(
@@ -114,7 +130,7 @@ def test_one_hidden_layer_is_bounded_by_its_worst_corner_exactly():
         assert bound == pytest.approx(least, abs=1e-9)
 
 
-def test_the_programs_least_is_that_of_looking_everywhere():
+def test_the_least_of_a_program_and_of_a_search_is_that_of_looking_everywhere():
     """With two hidden layers and two units in the first, all values of these are looked at."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -138,11 +154,54 @@ def test_the_programs_least_is_that_of_looking_everywhere():
             last = layers.last[k, 0]
             worst = np.minimum(*(last * e - delta / 2 * np.abs(e) for e in ends))
             least += worst.sum(axis=1).min()
-        found = least_margin(layers, x, delta)
-        # A grid is nowhere below the least, and near it.
-        assert found <= least + 1e-9
-        assert found >= least - 0.02
+        searched = least_of(layers, x[None], np.array([delta]), np.array([1e-4])).bound[0]
+        for found in (least_margin(layers, x, delta), searched):
+            # A grid is nowhere below the least, and near it.
+            assert found <= least + 1e-9
+            assert found >= least - 0.02
         assert least_margins(layers, x[None], np.array([delta]))[0] <= found + 1e-5
+
+
+@pytest.mark.parametrize("margins", [1, 2])
+@pytest.mark.parametrize("widths", [(3, 5, 4), (4, 6, 5, 4), (3, 4, 3, 3, 3)])
+def test_a_search_finds_what_highs_does(widths, margins):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        layers = random_layers(rng, widths, networks=1 + seed % 2, margins=margins)
+        x, delta = rng.normal(0.0, 1.0, (5, widths[0])), rng.uniform(0.02, 0.3, 5)
+        told = least_of(layers, x, delta, np.full(5, 1e-3))
+        programmed = [least_margin(layers, *each) for each in zip(x, delta, strict=True)]
+        assert (abs(told.found - told.bound - 5e-4) <= 6e-4).all()
+        # HiGHS is right to about a hundred thousandth of what it finds.
+        slack = 1e-4 * (1.0 + np.abs(programmed))
+        assert (told.bound <= programmed + slack).all()
+        assert (told.found >= programmed - slack).all()
+
+
+def test_what_a_search_finds_is_a_model_in_the_box():
+    """Ways to push units are weights; an attack that begins with them mostly leaves as little."""
+    rng = np.random.default_rng(7)
+    layers = random_layers(rng, (4, 6, 5, 4), networks=2, margins=2)
+    x, delta = rng.normal(0.0, 1.0, (40, 4)), np.full(40, 0.1)
+    told = least_of(layers, x, delta, np.full(40, 1e-2))
+    left = attacked_margins(layers, x, delta, told.ways)
+    assert (left >= told.bound - 1e-9).all()
+    # The rest was found by programs, at weights between the ends.
+    assert (left <= told.found + 1e-9).mean() >= 0.4
+    assert (left <= attacked_margins(layers, x, delta) + 1e-9).all()
+
+
+def test_whether_a_row_holds_is_decided_wherever_its_margin_lies():
+    rng = np.random.default_rng(11)
+    layers = random_layers(rng, (3, 5, 4), networks=2)
+    x, delta = rng.normal(0.0, 1.0, (4, 3)), 0.1
+    programmed = np.array([least_margin(layers, row, delta) for row in x])
+    for aside in (-1e-2, -1e-3, 1e-3, 1e-2):
+        # Each row's margin is put next to zero.
+        for row, least in zip(x, programmed, strict=True):
+            moved = layers._replace(offset=layers.offset - least + aside)
+            held, _ = holding(moved, row[None], np.array([delta]), np.array([1.0]))
+            assert held[0] == (aside > 0.0) == holds(moved, row[None], delta)[0]
 
 
 def test_what_a_program_finds_is_a_model_in_the_box():
@@ -151,7 +210,7 @@ def test_what_a_program_finds_is_a_model_in_the_box():
         rng = np.random.default_rng(100 + seed)
         layers = random_layers(rng, (4, 5, 4, 3))
         x, delta = rng.normal(0.0, 1.0, 4), 0.15
-        solved = solve(layers, 0, 0, x, delta)
+        solved = solve(layers.alone(0, 0), layers.last_turns, x, delta)
         hidden = x
         for depth, (above, below) in enumerate(solved.hidden):
             wanted = above - below

@@ -125,7 +125,7 @@ def test_serve_asks_the_same_model(stored, monkeypatch):
             told.append(decide(client, row)["decisions"][0]["probability"])
 
     monkeypatch.setattr(rocourse.service, "serve", ask)
-    succeed("serve", "model", *FROM)
+    succeed("serve", "model", *FROM, "--deadline", "60")
     assert told == [pytest.approx(0.5)]
 
 

@@ -43,6 +43,19 @@ def test_letters_that_name_a_protected_attribute_are_withheld(
     result = succeed("notice", files / "model", files / "a.csv", "--out", out)
     assert 0 < named == result.stderr.count("withheld: ")
     assert f"{named} letters withheld" in result.stdout
+    # What is told to be added is enough.
+    own = result.stderr.partition("[features.income]")
+    (tmp_path / "lender.toml").write_text("".join(own[1:]))
+    result = succeed(
+        "notice",
+        files / "model",
+        files / "a.csv",
+        "--out",
+        tmp_path / "all",
+        "--lender",
+        tmp_path / "lender.toml",
+    )
+    assert "0 letters withheld" in result.stdout
     assert len(list(out.glob("*"))) == sum(map(bool, told)) - named
 
 

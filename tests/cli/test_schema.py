@@ -1,11 +1,15 @@
 """`rocourse schema`."""
 
 import json
+import re
+import tomllib
 
 import pytest
 from tests.applicants import make_schema
 from tests.command_line import refused, succeed
 
+from rocourse.console import read_parameters
+from rocourse.estimators import METHODS
 from rocourse.schema import Change, Schema
 
 CONSTRAINED = (
@@ -147,3 +151,28 @@ def test_an_existing_file_needs_force(files, tmp_path):
     assert out.read_text() == "mine"
     succeed("schema", "infer", files / "a.csv", "--out", out, "--force")
     assert Schema.load(out).names == ("income", "age", "job", "region", "loan")
+
+
+def test_init_writes_a_schema_and_parameters_that_change_nothing_yet(files, applicants, tmp_path):
+    out = tmp_path / "project"
+    args = ("init", files / "a.csv", *CONSTRAINED, "--out", out)
+    result = succeed(*args)
+    assert Schema.load(out / "schema.toml") == make_schema(applicants)
+    config = (out / "config.toml").read_text()
+    assert tomllib.loads(config) == {"trainer": {}, "proposer": {}}
+    assert f"--schema {out}/schema.toml --config {out}/config.toml" in result.stdout
+    assert "already" in refused(*args)
+    succeed(*args, "--force", "--quiet")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_parameter_that_init_offers_may_be_set(files, tmp_path, method):
+    succeed("init", files / "a.csv", *CONSTRAINED, "--out", tmp_path, "--method", method)
+    lines = (tmp_path / "config.toml").read_text().splitlines()
+    offered = [line.removeprefix("# ") if re.match(r"# \w+ = \S", line) else line for line in lines]
+    config = tmp_path / "all.toml"
+    config.write_text("\n".join(offered))
+    estimator = METHODS[method]()
+    parameters = read_parameters(config, [], known=estimator.get_params())
+    assert len(parameters) > 5
+    assert estimator.set_params(**parameters).get_params() == METHODS[method]().get_params()

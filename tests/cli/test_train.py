@@ -180,7 +180,9 @@ def test_an_unknown_method_is_wrong_usage_and_gets_a_hint(files, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("c.yaml", "trainer: 3", "must end in .json or .toml"),
+        ("c.ini", "trainer: 3", "must end in .toml, .yaml or .json"),
+        ("c.yaml", "a: [1", "must be YAML, but it is malformed"),
+        ("c.yaml", "- trainer", "must map names to values"),
         ("c.json", "{", "must be JSON, but it is malformed"),
         ("c.toml", "trainer 3", "must be TOML, but it is malformed"),
         ("c.json", "[3]", "must map names to values, but got list"),

@@ -73,6 +73,8 @@ def test_an_assignment_is_a_name_and_a_value(text, expected):
         ("c.json", '{"epochs": 3, "attack": {"steps": 7, "inner": {"rate": 0.1}}}'),
         ("c.json", '{"epochs": 3, "attack.steps": 7, "attack__inner": {"rate": 0.1}}'),
         ("c.toml", "epochs = 3\nattack.steps = 7\n[attack.inner]\nrate = 0.1\n"),
+        ("c.yaml", "epochs: 3\nattack:\n  steps: 7\n  inner: {rate: 0.1}\n"),
+        ("c.yml", "# comments\nepochs: 3\nattack.steps: 7\nattack__inner: {rate: 0.1}\n"),
     ],
 )
 def test_a_file_may_nest_objects(store, name, content):

@@ -105,7 +105,7 @@ def test_nested_names_that_cannot_be_are_refused_at_once(cls, params, message):
 
 
 def test_names_that_no_estimator_has_are_refused_as_scikit_learn_does():
-    with pytest.raises(TypeError, match="epochs"):
+    with pytest.raises(ValueError, match="Invalid parameter 'epochs' for estimator"):
         RoCourseNet(epochs=3)
     with pytest.raises(ValueError, match="Invalid parameter 'epochs' for estimator"):
         RoCourseNet().set_params(epochs=3)

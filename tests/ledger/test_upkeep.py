@@ -430,7 +430,7 @@ def test_a_copy_restores_to_the_same_in_the_other_database(used, elsewhere, tmp_
     [
         (lambda lines: [], "but it is none"),
         (lambda lines: [b"{}", *lines[1:]], "but it is none"),
-        (lambda lines: [lines[0].replace(b"0006", b"0009"), *lines[1:]], "of another release"),
+        (lambda lines: [lines[0].replace(b'"00', b'"90'), *lines[1:]], "of another release"),
         (lambda lines: lines[:-1], "it is not whole"),
         (lambda lines: lines[:-3] + lines[-1:], "it is not whole"),
         (lambda lines: [*lines[:2], b"[1]", *lines[2:]], "a line of it cannot be read"),

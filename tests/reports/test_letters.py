@@ -1,6 +1,7 @@
 """Letters say decision, reasons, changes, date, reference and rights, in every format."""
 
 import subprocess
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from rocourse.reports.letters import (
     read_words,
     render_letter,
 )
+from rocourse.reports.letters._letter import Block
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = datasets.load("german_credit").schema
@@ -145,6 +147,16 @@ def test_a_pdf_is_one_in_any_alphabet(tmp_path):
     except FileNotFoundError:
         return
     assert "Żółty Bank Ελλάς Банк" in told and "12.204 DM" in told
+
+
+def test_an_item_is_on_one_page_with_its_mark():
+    """However far down it begins: torn apart, its mark would have a page of its own."""
+    letter = make_letter(case(), SCHEMA, read_words("en"), Lender(name="A"))
+    item = "A way that takes more than a line to be told, so that it may be torn apart: " * 2
+    for count in range(18, 24):
+        blocks = (Block(text="\n".join(["line"] * count)), Block(items=(item,) * 6))
+        content = render_letter(replace(letter, blocks=blocks), "pdf")
+        assert content.count(b"/Type /Page\n") <= 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.strategies import schemas
 
 from rocourse.errors import OutputError, SchemaError
-from rocourse.schema import Categorical, Continuous, Schema, Target
+from rocourse.schema import Categorical, Continuous, Schema, Target, _json, _toml
 
 SCHEMA = Schema(
     (
@@ -224,6 +224,32 @@ def test_file_round_trip(tmp_path):
     assert Schema.load(tmp_path / "schema.json") == SCHEMA
     assert Schema.load(str(tmp_path / "schema.json")) == SCHEMA
     assert [path.name for path in tmp_path.iterdir()] == ["schema.json"]
+
+
+@given(schemas())
+def test_a_schema_goes_through_toml(schema):
+    assert Schema(*_json.from_dict(_toml.parse(schema.to_toml()))) == schema
+
+
+def test_a_file_ending_in_toml_is_for_people(tmp_path, assert_sentence):
+    path = tmp_path / "schema.toml"
+    path.write_text(SCHEMA.to_toml({"Housing": "A remark."}))
+    assert Schema.load(path) == SCHEMA
+    text = path.read_text()
+    assert '# A remark.\nname = "Housing"' in text
+    # Every line that is offered may be taken.
+    offered = text.replace("# max_features = 3", "max_features = 3")
+    path.write_text(offered.replace("# change = ", "change = "))
+    taken = Schema.load(path)
+    assert taken.max_features == 3 and taken["Duration"].change.max_decrease_share == 0.5
+    # As TOML has dates, and no bound on one side.
+    path.write_text(text.replace('bounds = ["2010-01-01", inf]', "bounds = [2010-01-01, inf]"))
+    assert Schema.load(path) == SCHEMA
+    for broken, message in (("low =", "must be TOML"), ("low = nan #", "must hold numbers")):
+        path.write_text(text.replace("low = 4", broken))
+        with pytest.raises(SchemaError, match=message) as caught:
+            Schema.load(path)
+        assert_sentence(caught.value)
 
 
 def test_existing_file_is_replaced_only_on_request(tmp_path, assert_sentence):

@@ -1,7 +1,11 @@
 """The audit view: how promises fare before the model in service and its candidates."""
 
 import shutil
+import sqlite3
 import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from tests.service.making import (
@@ -10,14 +14,17 @@ from tests.service.making import (
     decide,
     detail,
     finished_audit,
+    ledger_of,
     plain_rows,
     promise_for,
     replace_model,
     serving,
 )
+from tests.service.test_run import eventually
 
 from rocourse.artifacts import model_digest
 from rocourse.errors import LedgerError
+from rocourse.evaluation import Auditor
 from rocourse.ledger import DEFAULT_TENANT, Ledger
 from rocourse.service import _audits
 
@@ -25,7 +32,7 @@ from rocourse.service import _audits
 @pytest.fixture
 def audited(tmp_path, stored, asked, monkeypatch):
     """A service with promises and a candidate that keeps none of them; views are made anew."""
-    monkeypatch.setattr(_audits, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(_audits, "_FRESH", timedelta(0))
     candidate = tmp_path / "candidate"
     shutil.copytree(stored / "contrary", candidate)
     with serving(tmp_path, stored / "model", candidates=[candidate]) as client:
@@ -76,7 +83,8 @@ def test_a_candidate_that_cannot_be_read_is_told(audited):
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_view_is_kept_for_a_moment_but_not_beyond_its_model(tmp_path, stored, asked):
+def test_a_view_is_kept_for_a_moment_but_not_beyond_its_model(tmp_path, stored, asked, monkeypatch):
+    monkeypatch.setattr(_audits, "_FRESH", timedelta(hours=1))
     with serving(tmp_path, stored / "model") as client:
         promise_for(client, plain_rows(asked))
         first = audit(client)["report"]
@@ -137,11 +145,124 @@ def test_a_database_that_is_away_for_a_while_is_waited_for(audited, monkeypatch)
 
 
 def test_the_last_ones_are_kept_and_too_many_at_once_are_refused(tmp_path, stored, monkeypatch):
-    monkeypatch.setattr(_audits, "_FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(_audits, "_KEPT", 3)
+    monkeypatch.setattr(_audits, "_FRESH", timedelta(0))
+    monkeypatch.setattr("rocourse.ledger._audits._KEPT", 3)
     with serving(tmp_path, stored / "model") as client:
         ids = [audit(client)["id"] for _ in range(5)]
         known = [client.get(f"/v1/audits/{id}").status_code for id in ids]
         assert known == [404, 404, 200, 200, 200]
         monkeypatch.setattr(_audits, "_MOST_WAITING", 0)
         assert detail(client.post("/v1/audits"), 503)
+
+
+@contextmanager
+def ended_early(tmp_path, stored, asked, monkeypatch, end):
+    """An audit, the place of another that was ended after a page, and a service that came after.
+
+    Args:
+        end: Ends it, given the client and what lets it go on.
+    """
+    monkeypatch.setattr(_audits, "_FRESH", timedelta(0))
+    monkeypatch.setattr(_audits, "_PAGE", 7)
+    monkeypatch.setattr(_audits, "_NOTED_SECONDS", 0.0)
+    first, again = tmp_path / "first", tmp_path / "again"
+    for folder in (first, again):
+        folder.mkdir()
+    ledger = str(tmp_path / "ledger.db")
+    reached, go, pages = threading.Event(), threading.Event(), Ledger.promised_rows
+
+    def held(self, **options):
+        for number, page in enumerate(pages(self, **options)):
+            if number:
+                reached.set()
+                assert go.wait(60)
+            yield page
+
+    with serving(first, stored / "model", address=ledger) as client:
+        decide(client, *plain_rows(asked), subject="Jane Doe")
+        whole = audit(client)
+        monkeypatch.setattr(Ledger, "promised_rows", held)
+        place = client.post("/v1/audits").headers["location"]
+        assert reached.wait(60)
+        end(client, go)
+        monkeypatch.setattr(Ledger, "promised_rows", pages)
+    with serving(again, stored / "model", address=ledger) as client:
+        yield whole, place, client
+    go.set()
+
+
+def stop(client, go):
+    work = client.app.state.work.audits
+    work._stop.set()
+    go.set()
+    eventually(lambda: work.idle)
+
+
+def kill(client, go):
+    """What it would still do cannot be seen: the ledger is closed by then."""
+
+
+def state(client, place):
+    return client.get(place).json()["status"]
+
+
+@pytest.mark.parametrize("end", [stop, kill])
+def test_an_audit_outlives_its_process_and_goes_on_where_that_ended(
+    tmp_path, stored, asked, monkeypatch, end
+):
+    judged, add = [], Auditor.add
+
+    def noted(self, page):
+        judged.append(len(page))
+        return add(self, page)
+
+    with ended_early(tmp_path, stored, asked, monkeypatch, end) as (whole, place, client):
+        # Kept, whoever did it.
+        assert client.get(f"/v1/audits/{whole['id']}").json() == whole
+        if end is kill:
+            assert state(client, place) == "running"
+            monkeypatch.setattr(_audits, "_SILENCE", timedelta(0))
+        found = client.get(place).json()
+        assert (found["status"], found["report"]) == ("interrupted", None)
+        assert "goes on from there" in found["detail"] and found["judged"] >= 7
+        monkeypatch.setattr(Auditor, "add", noted)
+        done = audit(client)
+        assert place.endswith(done["id"]) and done["status"] == "done"
+        assert sum(judged) == whole["judged"] - found["judged"] > 0
+        assert done["judged"] == whole["judged"]
+        assert done["report"]["models"] == whole["report"]["models"]
+        # What is written down on the way names nobody.
+        rows = sqlite3.connect(tmp_path / "ledger.db").execute("SELECT * FROM ledger_audits")
+        assert "Jane" not in str(rows.fetchall())
+
+
+def test_an_audit_that_was_taken_over_is_left_to_who_took_it(tmp_path, stored, asked, monkeypatch):
+    def take_over(client, go):
+        records, work = ledger_of(client).audits, client.app.state.work.audits
+        (own,) = [one for one in work._own.values() if one.under_way]
+        record = records.find(own.id, tenant=DEFAULT_TENANT)
+        assert records.write(replace(record, runner="another"), before=record)
+        # Of two who want it, one gets it.
+        assert not records.write(replace(record, runner="a third"), before=record)
+        go.set()
+        eventually(lambda: not work._own)
+        assert records.find(own.id, tenant=DEFAULT_TENANT).runner == "another"
+
+    with ended_early(tmp_path, stored, asked, monkeypatch, take_over) as (_, place, client):
+        assert state(client, place) == "running"
+
+
+def test_an_audit_of_other_models_or_of_long_ago_is_not_gone_on_with(
+    tmp_path, stored, asked, monkeypatch
+):
+    with ended_early(tmp_path, stored, asked, monkeypatch, stop) as (whole, place, client):
+        backend = client.app.state.backend
+        backend.settings = replace(backend.settings, candidates=[stored / "contrary"])
+        anew = audit(client)
+        assert place.endswith(anew["id"]) and anew["judged"] == whole["judged"]
+        assert [one["judged"] for one in anew["report"]["models"]] == 2 * [whole["judged"]]
+    (tmp_path / "later").mkdir()
+    later = tmp_path / "later"
+    with ended_early(later, stored, asked, monkeypatch, stop) as (whole, place, client):
+        monkeypatch.setattr(_audits, "_RESUMED", timedelta(0))
+        assert not place.endswith(audit(client)["id"])

@@ -211,13 +211,15 @@ class Simulation:
         fixed: What a batch takes whatever its size, in seconds.
         each: What it takes besides for each request.
         noise: By what share that varies.
+        stall: When a batch of several takes a second more, once, as on a busy machine.
 
     Attributes:
         times: When a request was due, and how long it took.
         refused: When one was.
     """
 
-    def __init__(self, rate, seconds, fixed=0.004, each=0.001, noise=0.0):
+    def __init__(self, rate, seconds, fixed=0.004, each=0.001, noise=0.0, stall=math.inf):
+        self._stall = stall
         self.now, self.times, self.refused = 0.0, [], []
         self.done_at, self.batch = math.inf, None
         self._takes, self._noise = (fixed, each), noise
@@ -229,6 +231,8 @@ class Simulation:
         fixed, each = self._takes
         chance = math.exp(self._random.gauss(0.0, self._noise))
         seconds = (fixed + each * len(requests)) * chance
+        if self.now > self._stall and len(requests) > 1:
+            self._stall, seconds = math.inf, seconds + 1.0
         self.done_at, self.batch = self.now + seconds, (Future(), requests)
         return self.batch[0]
 
@@ -284,6 +288,13 @@ def test_of_three_times_as_much_as_can_be_done_what_can_be_is_done_and_soon(fixe
     assert crowd.quantile(0.99, after=2) <= 4 * calm.quantile(0.99, after=0)
     # Nobody is left without an answer.
     assert len(crowd.times) + len(crowd.refused) == pytest.approx(6 * capacity + 1800, rel=0.1)
+
+
+@pytest.mark.parametrize(("fixed", "each"), [(0.0025, 0.001), (0.001, 0.003), (0.008, 0.001)])
+def test_a_stall_is_soon_forgotten(fixed, each):
+    capacity = 32 / (fixed + 32 * each)
+    crowd = Simulation(3 * capacity, 4.0 + 600 / capacity, fixed, each, noise=0.2, stall=2.0)
+    assert len([due for due, _ in crowd.times if due > 4]) >= 0.8 * 600
 
 
 def test_a_burst_may_wait():

@@ -10,6 +10,7 @@ from tests.ledger.making import make_issue, make_promise
 from tests.limits import broken_limits, random_rows, random_schema
 from tests.service.making import (
     FAVOURABLE,
+    PATIENT,
     ROW,
     client_of,
     decide,
@@ -360,7 +361,7 @@ def test_a_promise_of_another_schema_does_not_bind(tmp_path, stored, asked, chan
         options = {"favourable": "denied"}
     shutil.rmtree(tmp_path / "model")
     save(train(table, **options), tmp_path / "model")
-    settings = Settings(model=tmp_path / "model", ledger=str(tmp_path / "ledger.db"))
+    settings = Settings(model=tmp_path / "model", ledger=str(tmp_path / "ledger.db"), **PATIENT)
     with client_of(create_app(settings)) as client:
         assert "of others" in detail(redeem(client, recourse["id"], presented), 409)
         assert events(client, recourse["id"]) == ["open"]

@@ -59,6 +59,7 @@ def test_promises_are_counted_by_status_and_a_ledger_that_is_away_changes_nothin
     tmp_path, stored, asked, monkeypatch
 ):
     monkeypatch.setattr(_census, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(_census, "_WAIT_SECONDS", 60.0)
     with serving(tmp_path, stored / "model") as client:
         _, recourse = promise_for(client, plain_rows(asked))
         number = client.app.state.backend.ledger.counts(at=client.app.state.backend.clock())["open"]

@@ -13,23 +13,37 @@ from rocourse.recourse.proof import SLOPE
 
 # Rounds of asking which way units speak; more change nothing as a rule.
 _ROUNDS = 8
-_HALVINGS = 24
+# How near to what the attack can do, as a part of the range.
+_HALVINGS = 8
+
+Ways = list[np.ndarray]
+"""Which way the units of each layer are pushed: 1 down, −1 up, `[networks, n, units]`."""
 
 
-def attacked_margins(layers: Layers, x: np.ndarray, delta: np.ndarray) -> np.ndarray:
+def attacked_margins(
+    layers: Layers, x: np.ndarray, delta: np.ndarray, ways: list[Ways] | None = None
+) -> np.ndarray:
     """A margin that some model within δ gives each row, as small as was found: `[n]`.
 
     Args:
         layers: The committee.
         x: Encoded rows, float64 `[n, width]`.
         delta: For each row, `[n]`.
+        ways: To begin with, for each margin.
     """
     found = np.full(len(x), np.inf)
     for margin in range(layers.last.shape[1]):
-        ways = [np.ones((weight.shape[0], len(x), weight.shape[1])) for weight in layers.weights]
+        own = (
+            ways[margin]
+            if ways is not None
+            else [np.ones((weight.shape[0], len(x), weight.shape[1])) for weight in layers.weights]
+        )
         for _ in range(_ROUNDS):
-            told, ways = _pushed(layers, margin, x, delta[:, None], ways)
+            told, fresh = _pushed(layers, margin, x, delta[:, None], own)
             found = np.minimum(found, told)
+            if all(np.array_equal(*pair) for pair in zip(own, fresh, strict=True)):
+                break
+            own = fresh
     return found
 
 
@@ -58,7 +72,13 @@ def _pushed(
     return left, fresh
 
 
-def broken_at(layers: Layers, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def broken_at(
+    layers: Layers,
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    ways: list[Ways] | None = None,
+) -> np.ndarray:
     """A δ for each row at which some model takes its class away, as small as was found: `[n]`.
 
     Args:
@@ -66,9 +86,15 @@ def broken_at(layers: Layers, x: np.ndarray, low: np.ndarray, high: np.ndarray) 
         x: Encoded rows, float64 `[n, width]`.
         low: What no model within does so at, `[n]`.
         high: What some model within does so at.
+        ways: To begin with, for each margin.
     """
+    # Intervals lack a tenth or two as a rule, so the range is looked for from below.
+    top = np.minimum(1.25 * low, high)
+    while (short := (top < high) & (attacked_margins(layers, x, top, ways) > 0.0)).any():
+        low = np.where(short, top, low)
+        top = np.where(short, np.minimum(1.5 * top, high), top)
     for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        breaks = attacked_margins(layers, x, middle) <= 0.0
-        low, high = np.where(breaks, low, middle), np.where(breaks, middle, high)
-    return high
+        middle = 0.5 * (low + top)
+        breaks = attacked_margins(layers, x, middle, ways) <= 0.0
+        low, top = np.where(breaks, low, middle), np.where(breaks, middle, top)
+    return np.asarray(top)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from rocourse.certificates._attack import attacked_margins
 from rocourse.certificates._counts import draws_for, lower_bound
-from rocourse.certificates._exact import exact_radii, least_margin
+from rocourse.certificates._exact import exact_radii, holds
 from rocourse.certificates._intervals import Layers, layers_of, margins_of_draw, radii
 from rocourse.errors import ConfigError
 from rocourse.models.adapters import model_name
@@ -32,7 +31,7 @@ def certify_delta(
         recourse: The recourses.
         target: The class index that each was made for, `[n]`.
         at: The δ that is asked for.
-        exact: Whether to ask HiGHS where intervals do not suffice: for `at`, or for the largest δ.
+        exact: Whether to search where intervals do not suffice: for `at`, or for the largest δ.
         model: The digest of the stored model.
     """
     level = np.full(len(recourse), np.nan)
@@ -58,12 +57,8 @@ def _radii(layers: Layers, x: np.ndarray, at: float | None, exact: bool) -> np.n
         return found
     if at is None:
         return exact_radii(layers, x)
-    open_rows = np.flatnonzero((found < at) & (found > 0.0))
-    # Where some model within breaks a row, there is nothing to prove.
-    told = attacked_margins(layers, x[open_rows], np.full(len(open_rows), at))
-    for k in open_rows[told > 0.0].tolist():
-        if least_margin(layers, x[k], at) > 0.0:
-            found[k] = at
+    rows = np.flatnonzero((found < at) & (found > 0.0))
+    found[rows[holds(layers, x[rows], at)]] = at
     return found
 
 

@@ -22,8 +22,10 @@ Interval = tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]
 
 # Numbers in the largest array that is made at once.
 _AT_ONCE = 2_000_000
-# Halvings of the range that a radius lies in; the margin itself is at its end.
-_HALVINGS = 24
+# How near to the largest a radius is, as a part of itself.
+_PRECISION = 1e-4
+# Of the range of radii: a step by which the slope at zero is told.
+_LITTLE = 1e-4
 
 
 class Layers(NamedTuple):
@@ -50,6 +52,15 @@ class Layers(NamedTuple):
     def last_turns(self) -> float:
         """The same of a last weight: a committee's logit is the mean of its networks'."""
         return self.turns / len(self.last)
+
+    def alone(self, place: int, margin: int) -> "Layers":
+        """One network's part of one margin, without the offset."""
+        return Layers(
+            tuple(weight[[place]] for weight in self.weights),
+            tuple(bias[[place]] for bias in self.biases),
+            self.last[[place]][:, [margin]],
+            np.zeros(1),
+        )
 
 
 def layers_of(margins: Margins) -> Layers:
@@ -121,15 +132,24 @@ def _least_margins(layers: Layers, x: np.ndarray, delta: np.ndarray) -> np.ndarr
     reach = delta[:, None] * layers.last_turns
     parts = _least(layers.last, low, high, reach)
     if len(found) > 1:
-        parts = np.maximum(parts, _from_the_back(layers, found, delta))
+        turns = (delta * layers.last_turns)[:, None, None]
+        parts = np.maximum(parts, _from_the_back(layers, layers.last[:, None], turns, found, delta))
     lead = parts.sum(axis=0) + layers.offset
     return np.asarray(lead.min(axis=1)) - delta * layers.turns
 
 
-def _from_the_back(layers: Layers, found: list[Interval], delta: np.ndarray) -> np.ndarray:
-    """What each network adds to the margins at least, by lines: `[networks, n, margins]`."""
-    slopes = layers.last[:, None]
-    reach = (delta * layers.last_turns)[:, None, None]
+def _from_the_back(
+    layers: Layers, slopes: np.ndarray, reach: np.ndarray, found: list[Interval], delta: np.ndarray
+) -> np.ndarray:
+    """The least of sums over the units found last, of v h − d|h|, by lines: `[networks, n, sums]`.
+
+    Args:
+        layers: The committee.
+        slopes: v, `[networks, 1, sums, units]`.
+        reach: d, `[n, 1, 1]`.
+        found: Intervals of the first layers.
+        delta: `[n]`.
+    """
     constant = np.zeros((1, 1, 1))
     for depth in range(len(found) - 1, 0, -1):
         low, high = (end[:, :, None] for end in found[depth][0])
@@ -149,26 +169,55 @@ def _from_the_back(layers: Layers, found: list[Interval], delta: np.ndarray) -> 
     return np.asarray(constant + np.minimum(*ends).sum(axis=-1))
 
 
-def hidden_intervals(layers: Layers, x: np.ndarray, delta: np.ndarray) -> list[Interval]:
+def hidden_intervals(
+    layers: Layers, x: np.ndarray, delta: np.ndarray, *, closely: bool = False
+) -> list[Interval]:
     """Of each hidden layer the intervals before, and from there to after, its rectifiers.
 
     All `[networks, n, units]`.
+
+    Args:
+        layers: The committee.
+        x: Encoded rows, float64 `[n, width]`.
+        delta: For each row, `[n]`.
+        closely: Whether to bound units from the third layer on from the back as well.
     """
     found: list[Interval] = []
     reach = delta * (np.abs(x).sum(axis=1) + 1.0)
     middle = x @ layers.weights[0].swapaxes(1, 2) + layers.biases[0][:, None]
-    before = (middle - reach[:, None], middle + reach[:, None])
+    low, high = middle - reach[:, None], middle + reach[:, None]
     for depth in range(len(layers.weights)):
         if depth:
-            weight, bias = layers.weights[depth], layers.biases[depth][:, None]
-            width = delta[:, None]
-            _, low, high = found[-1]
-            before = (
-                _least(weight, low, high, width) + bias - width,
-                -_least(-weight, low, high, width) + bias + width,
+            weight, bias = layers.weights[depth], layers.biases[depth]
+            low, high = through(weight, bias, *found[-1][1:], delta)
+        if depth > 1 and closely:
+            least, most = (
+                sign
+                * _from_the_back(layers, sign * weight[:, None], delta[:, None, None], found, delta)
+                + bias[:, None]
+                - sign * delta[:, None]
+                for sign in (1.0, -1.0)
             )
-        found.append((before, rectified(before[0]), rectified(before[1])))
+            low, high = np.maximum(low, least), np.minimum(high, most)
+        found.append(((low, high), rectified(low), rectified(high)))
     return found
+
+
+def through(
+    weight: np.ndarray, bias: np.ndarray, low: np.ndarray, high: np.ndarray, delta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of what a layer makes of intervals, `[networks, n, units]`.
+
+    Args:
+        weight: `[networks, out, in]`.
+        bias: `[networks, out]`.
+        low: `[networks, n, in]`.
+        high: `[networks, n, in]`.
+        delta: `[n]`.
+    """
+    width = delta[:, None]
+    ends = _least(weight, low, high, width), -_least(-weight, low, high, width)
+    return ends[0] + bias[:, None] - width, ends[1] + bias[:, None] + width
 
 
 def rectified(z: np.ndarray) -> np.ndarray:
@@ -206,12 +255,18 @@ def radii(layers: Layers, x: np.ndarray) -> np.ndarray:
     """
     x = np.asarray(x, np.float64)
     low = np.zeros(len(x))
-    # The last bias alone takes δ off the margin.
-    high = np.maximum(least_margins(layers, x, low), 0.0) / layers.turns
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        holds = least_margins(layers, x, middle) > 0.0
-        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    value = np.maximum(least_margins(layers, x, low), 0.0)
+    # The last bias alone takes δ off the margin; margins mostly fall faster and faster, so that
+    # where the line through zero and a little more ends is beyond the radius as well.
+    high = value / layers.turns
+    little = _LITTLE * high
+    slope = np.maximum(value - least_margins(layers, x, little), 1e-300)
+    nearer = np.minimum(little * value / slope, high)
+    high = np.where(least_margins(layers, x, nearer) <= 0.0, nearer, high)
+    while len(rows := np.flatnonzero(high - low > _PRECISION * high)):
+        middle = 0.5 * (low + high)[rows]
+        holds = least_margins(layers, x[rows], middle) > 0.0
+        low[rows[holds]], high[rows[~holds]] = middle[holds], middle[~holds]
     return low
 
 

@@ -19,6 +19,7 @@ from rocourse.cli import (
     _demo,
     _doctor,
     _evaluate,
+    _init,
     _keys,
     _ledger,
     _methods,
@@ -71,6 +72,7 @@ def _root(
 
 app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
 app.command("check", epilog=_check.EXAMPLES)(_check.check)
+app.command("init", epilog=_init.EXAMPLES)(_init.init)
 app.command("train", epilog=_train.EXAMPLES)(_train.train)
 app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
 app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)

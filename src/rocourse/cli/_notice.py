@@ -1,5 +1,6 @@
 """`rocourse notice`: letters to refused applicants."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -119,6 +120,7 @@ def notice(
         cases = iter([_of_promise(fitted, ledger, promise)])
     written: list[str] = []
     withheld: list[str] = []
+    unsaid: Counter[str] = Counter()
     # Two rows may have one reference.
     names: Counter[str] = Counter()
     for case in cases:
@@ -126,6 +128,8 @@ def notice(
             letter = make_letter(case, fitted.schema_, words, writer, law=law)
         except WithheldLetter as error:
             withheld.append(str(error))
+            if error.feature is not None:
+                unsaid[error.feature] += 1
             continue
         names[name := _file_name(case.reference)] += 1
         name += f"-{names[name]}" if names[name] > 1 else ""
@@ -136,9 +140,22 @@ def notice(
     output.emit({"model": str(model), "out": str(out), "letters": written, "withheld": withheld})
     for sentence in withheld:
         output.warn(f"withheld: {sentence}")
+    for feature, count in unsaid.items():
+        output.warn(_how_to_say(feature, count, language, lender))
     output.show(f"{len(written)} files written to {out}, {len(withheld)} letters withheld")
     if written and not writer.reviewed:
         output.show("They are drafts: a lawyer has to read them (lender.reviewed).")
+
+
+def _how_to_say(feature: str, count: int, language: str, lender: Path | None) -> str:
+    """What the lender's file needs before letters can give a feature as a reason."""
+    code = Path(language).stem
+    where = "a lender's file (--lender)" if lender is None else str(lender)
+    name = feature if re.fullmatch(r"[\w-]+", feature, re.ASCII) else json.dumps(feature)
+    return (
+        f"{count} of them can be written once {where} has a sentence that a lawyer agrees to:\n"
+        f'[features.{name}]\nreason = {{ {code} = "… ({{value}}) …" }}'
+    )
 
 
 def _of_rows(

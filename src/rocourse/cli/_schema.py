@@ -32,7 +32,10 @@ def infer(
         str | None, typer.Option("--target", metavar="COL", help="Column that is predicted.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write.")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="A .json file to write, or .toml with comments."
+        ),
     ] = None,
     drop: options.Drop = None,
     fix: options.Fix = None,
@@ -43,7 +46,7 @@ def infer(
     quiet: options.Quiet = False,
 ) -> None:
     """Read a schema off training rows: the features, their ranges and categories."""
-    from rocourse.artifacts import check_file_path, write_file
+    from rocourse.artifacts import check_file_path
     from rocourse.console import gap_lines, look_over
     from rocourse.tables import names_to_drop, read_rows
 
@@ -59,7 +62,7 @@ def infer(
     for line in look.lines():
         output.warn(line)
     if out is not None:
-        write_file(out, schema.to_json().encode(), force=force)
+        schema.save(out, force=force)
     output.emit(schema.to_dict())
     written = [] if out is None else [f"Schema written to {out}"]
     output.show(_table(schema), *gap_lines(schema, rows), *written)

@@ -93,7 +93,9 @@ def train(
     columns: "ColumnOptions",
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Parameters in a .json or .toml file."),
+        typer.Option(
+            "--config", metavar="FILE", help="Parameters in a .toml, .yaml or .json file."
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,
@@ -183,7 +185,9 @@ def train(
         f"People will be told how to become {told.name} = {told.favourable}.",
         f"Model written to {out}",
     ]
-    if pledge is not None and groups is None:
+    if pledge is not None and pledge.expected is None:
+        notes.insert(1, _NO_PROMISE)
+    elif pledge is not None and groups is None:
         notes.insert(1, _MADE_UP)
     output.show(_table(result), *notes)
 
@@ -191,6 +195,12 @@ def train(
 _MADE_UP = (
     "Promises are held to made-up shifts; the next model may move in a way of its own. If rows are "
     "of several years, branches or batches, say so with --period."
+)
+
+_NO_PROMISE = (
+    "Nothing can be promised: models of shifted rows disagree too often about those who are told "
+    "something. All advice is only valid today; a smaller --kept, more rows or wider limits of "
+    "change may help."
 )
 
 

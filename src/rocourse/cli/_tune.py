@@ -67,7 +67,9 @@ def tune(
     columns: "ColumnOptions",
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Fixed parameters in a .json or .toml file."),
+        typer.Option(
+            "--config", metavar="FILE", help="Fixed parameters in a .toml, .yaml or .json file."
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         certified,
     )
     from rocourse.console._rolling_table import rolling_lines
+    from rocourse.console._starting_config import starting_config
     from rocourse.console._table_look import TableLook, look_over
     from rocourse.console._training_rows import read_training_rows, take_period
     from rocourse.console._wishes import WishOptions
@@ -68,6 +69,7 @@ __all__ = [
     "read_parameters",
     "read_training_rows",
     "rolling_lines",
+    "starting_config",
     "take_period",
     "target_of",
     "with_schema_options",
@@ -98,6 +100,7 @@ _HOMES = {
     "read_parameters": "_parameters",
     "read_training_rows": "_training_rows",
     "rolling_lines": "_rolling_table",
+    "starting_config": "_starting_config",
     "take_period": "_training_rows",
     "target_of": "_classes",
     "WishOptions": "_wishes",

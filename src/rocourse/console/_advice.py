@@ -1,8 +1,12 @@
 """What the screen tells of advice: the first in words, and how much there is."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from rocourse._wording import counted
 from rocourse.schema import Certificate, Recourse
@@ -12,6 +16,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STATUSES = ("found", "found_unsure", "not_found", "not_needed")
+
+_TOLD_MOST = 3
+# Advice that doubles or halves a number is worth a question, if so much of it does.
+_LEAPS = 0.1
+# Where whole numbers are few, as of children, twice as many is one step.
+_FEW = 20
 
 
 class AdviceSummary:
@@ -32,6 +42,9 @@ class AdviceSummary:
         self._words: list[list[str | Text]] = []
         self._hints: list[str | Text] = []
         self._certificate: Certificate | None = None
+        self._changes: Counter[str] = Counter()
+        self._leaps: Counter[str] = Counter()
+        self._looked_at = 0
 
     @classmethod
     def of(cls, batch: Recourse, ids: "pd.Series[Any] | None", shown: int) -> Self:
@@ -51,7 +64,25 @@ class AdviceSummary:
             proofs = [proof for proof in batch.proofs if proof is not None]
             summary.counts["proved_none"] = sum(proof.none_exists for proof in proofs)
             summary._hints = _hints(batch)[:shown]
+        summary._looked_at = int(batch.advised.sum())
+        summary._count_changes(batch)
         return summary
+
+    def _count_changes(self, batch: Recourse) -> None:
+        """Counts how often each feature is told, and how often a number is doubled or halved."""
+        advised = batch.advised
+        for k, feature in enumerate(batch.schema.categorical):
+            changed = batch.original_rows.categories[:, k] != batch.attempts.categories[:, k]
+            self._changes[feature.name] += int((changed & advised).sum())
+        for k, number in enumerate(batch.schema.continuous):
+            before, after = batch.original_rows.continuous[:, k], batch.attempts.continuous[:, k]
+            changed = (before != after) & advised
+            self._changes[number.name] += int(changed.sum())
+            if number.date or (number.integer and number.high - number.low < _FEW):
+                continue
+            old, new = (number.low + share[changed] * number.span for share in (before, after))
+            less, more = np.minimum(old, new), np.maximum(old, new)
+            self._leaps[number.name] += int(((less > 0) & (more >= 2 * less)).sum())
 
     def add(self, following: "AdviceSummary | Mapping[str, int]") -> None:
         """Takes in the next rows, or what was counted of them."""
@@ -59,27 +90,47 @@ class AdviceSummary:
             self._words += following._words[: self._shown - len(self._words)]
             self._hints += following._hints[: self._shown - len(self._hints)]
             self._certificate = following._certificate or self._certificate
+            self._changes += following._changes
+            self._leaps += following._leaps
+            self._looked_at += following._looked_at
             following = following.counts
         for name, count in following.items():
             self.counts[name] = self.counts.get(name, 0) + count
 
     def lines(self) -> list["str | Text"]:
         """What to print."""
-        found = self.counts["found"]
+        found, unsure = self.counts["found"], self.counts["found_unsure"]
+        rows = counted(unsure, "row") + (" more" if found else "")
         more = found - len(self._words)
         return [
             *(line for words in self._words for line in words),
             *([f"… and {more} more"] if self._words and more > 0 else []),
             f"Advice found for {counted(found, 'row')}, not found for "
             f"{self.counts['not_found']}, not needed for {self.counts['not_needed']}.",
-            *(
-                [f"Valid today but not promised for {counted(unsure, 'row')} more."]
-                if (unsure := self.counts["found_unsure"])
-                else []
-            ),
+            *([f"Valid today but not promised for {rows}."] if unsure else []),
+            *self._told_most(),
             *self._in_certificates(),
             *self._proved(),
         ]
+
+    def _told_most(self) -> list[str]:
+        """What advice is about, and whether it asks for much, which rules can prevent."""
+        often = [(name, n) for name, n in self._changes.most_common(_TOLD_MOST) if n]
+        if not often:
+            return []
+        told = ", ".join(f"{name} ({n / self._looked_at:.0%})" for name, n in often)
+        lines = [f"Told most: {told}."]
+        leaps = [
+            (name, n) for name, n in self._leaps.most_common() if n >= _LEAPS * self._looked_at
+        ]
+        if leaps:
+            told = ", ".join(f"{name} ({n / self._looked_at:.0%})" for name, n in leaps)
+            limit = quote(f"{leaps[0][0]}=50%")
+            lines.append(
+                f"Doubled or halved at least: {told}. If people cannot do so much, say how far "
+                f"they can go when training, such as --max-change {limit}, or --immutable."
+            )
+        return lines
 
     def _in_certificates(self) -> list["str | Text"]:
         told = self._certificate

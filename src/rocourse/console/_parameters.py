@@ -26,7 +26,7 @@ def read_parameters(
     `{"attack": {"steps": 7}}`; it is returned under scikit-learn's name, `attack__steps`.
 
     Args:
-        config: A .json or .toml file of parameters.
+        config: A file of parameters: .toml, .yaml or .json.
         assignments: Texts of the form `name=value`.
         known: The parameters that the method has, by scikit-learn's names.
         named: The object that a parameter's value names, such as a trainer by its kind; None for
@@ -106,11 +106,12 @@ def _spelt(name: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    readers = {".json": json.loads, ".toml": tomllib.loads}
+    readers: dict[str, Callable[[str], Any]]
+    readers = {".json": json.loads, ".toml": tomllib.loads, ".yaml": _yaml, ".yml": _yaml}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise ConfigError(
-            f"Config file {str(path)!r} must end in .json or .toml, but it ends in "
+            f"Config file {str(path)!r} must end in .toml, .yaml or .json, but it ends in "
             f"{path.suffix!r}; convert or rename it."
         )
     try:
@@ -132,6 +133,16 @@ def _read(path: Path) -> dict[str, Any]:
             f"{type(parameters).__name__}; write an object."
         )
     return parameters
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        # An empty file, or one of comments only, says nothing.
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
 
 
 def _parse(text: str) -> tuple[str, Any]:

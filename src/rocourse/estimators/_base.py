@@ -131,6 +131,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         witnesses: int = 0,
         out_of_range: OutOfRange = "clip",
         random_state: Any = None,
+        **nested: Any,
     ) -> None:
         self.schema = schema
         self.trainer = trainer
@@ -143,6 +144,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         self.witnesses = witnesses
         self.out_of_range: OutOfRange = out_of_range
         self.random_state = random_state
+        self.set_params(**nested)
 
     def __init_subclass__(
         cls,

@@ -82,10 +82,7 @@ def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **params: Any) -> None:
-        nested = {name: params.pop(name) for name in list(params) if NESTED in name or name == KEPT}
         init(self, *args, **{**defaults, **params})
-        if nested:
-            self.set_params(**nested)
 
     signature = inspect.signature(init)
     # `__signature__` is what scikit-learn, `help` and notebooks read.
@@ -93,6 +90,7 @@ def documented_defaults(init: Callable[..., None], **defaults: Any) -> Callable[
         parameters=[
             parameter.replace(default=defaults[name]) if name in defaults else parameter
             for name, parameter in signature.parameters.items()
+            if parameter.kind is not parameter.VAR_KEYWORD
         ]
     )
     return __init__

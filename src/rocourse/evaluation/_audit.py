@@ -230,6 +230,19 @@ class Auditor:
         self._by_values.update(part.people)
         self._worst = _worst([*self._worst, *part.failed], self._limit)
 
+    def resume(self, report: AuditReport) -> None:
+        """Goes on from what another auditor of the same model found of promises before.
+
+        Args:
+            report: What it found, people by `by` left out.
+        """
+        self._total = _count(report.total)
+        self._by_age = {age: _count(report.by_age[age]) for age in AGES}
+        self._by_issuer = {key: _count(found) for key, found in report.by_issuer.items()}
+        self._by_status = {key: _count(found) for key, found in report.by_status.items()}
+        self._reasons = dict(report.unreadable)
+        self._worst = list(report.worst)
+
     def report(self) -> AuditReport:
         """What was found so far, whatever the pages and the order of the promises."""
         issuers = sorted(self._by_issuer.items(), key=lambda item: (-item[1].promises, item[0]))
@@ -325,6 +338,10 @@ def _worst(failed: Iterable[BrokenPromise], most: int) -> list[BrokenPromise]:
     """Those of broken promises that are furthest from being honoured, the worst first."""
     broken = (found for found in failed if found.reason is None)
     return sorted(broken, key=lambda found: (found.margin, found.id))[:most]
+
+
+def _count(counted: AuditCounts) -> _Count:
+    return _Count(counted.promises, counted.honoured, counted.unreadable)
 
 
 def _bounded(key: str, counts: Mapping[str, object]) -> str:

@@ -12,6 +12,7 @@ with Ledger.open("ledger.db") as ledger:
 The package knows neither models nor schemas: rows come in and go out as JSON.
 """
 
+from rocourse.ledger._audits import AuditRecord
 from rocourse.ledger._chain import Head
 from rocourse.ledger._erasing import Erasure
 from rocourse.ledger._ids import new_id
@@ -35,6 +36,7 @@ from rocourse.ledger._verifying import Verification
 __all__ = [
     "DEFAULT_TENANT",
     "JSON",
+    "AuditRecord",
     "Conflict",
     "Erasure",
     "Event",

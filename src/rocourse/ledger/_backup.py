@@ -1,7 +1,9 @@
 """Copies of a ledger, row by row, that go into any database and verify there.
 
+Audits are left out: they can be had again.
+
 ```
-{"format": "rocourse-ledger", "version": 1, "revision": "0006", "head": "12:…"}
+{"format": "rocourse-ledger", "version": 1, "revision": "0007", "head": "12:…"}
 ["links", {…}]
 ["promises", {…}]
 …

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from rocourse.errors import LedgerError, SettledPromise
 from rocourse.ledger import _queries
 from rocourse.ledger._address import parse
+from rocourse.ledger._audits import AuditRecords
 from rocourse.ledger._checks import check_moment, check_name, check_page, check_text
 from rocourse.ledger._database import Database
 from rocourse.ledger._engine import make_engine
@@ -51,6 +52,8 @@ class Ledger:
         self._engine, self._clock, self._name = engine, clock, name
         self._database = Database(engine)
         self._answers = 0
+        self.audits = AuditRecords(self._database)
+        """What is known of audits that were asked for."""
         self.upkeep = Upkeep(self._database, clock)
         """What whoever answers for the ledger does: erase, retain, verify, back up."""
 
@@ -378,9 +381,11 @@ class Ledger:
                 found = connection.execute(asked).all()
             if not found:
                 return
-            rows = to_promised_rows(found)
-            yield rows
-            asked = query.where(promises.c.id > rows.ids[-1])
+            asked = query.where(promises.c.id > found[-1].id)
+            rows = [to_promised_rows(found)]
+            # Nothing of it is held while the next page is read.
+            del found
+            yield rows.pop()
 
     def _pages(self, query: sa.Select[tuple[object, ...]]) -> Iterator[list[Promise]]:
         found = self._fetch(query)

@@ -164,6 +164,19 @@ answers = sa.Table(
     sa.Index("ledger_answers_by_time", "answered_at"),
 )
 
+audits = sa.Table(
+    "ledger_audits",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("tenant", _NAME, nullable=False),
+    sa.Column("model", _NAME, nullable=False),
+    sa.Column("runner", _NAME, nullable=False),
+    sa.Column("state", _STATUS, nullable=False),
+    sa.Column("seen", Moment, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Index("ledger_audits_by_tenant", "tenant", "id"),
+)
+
 
 def as_text(column: sa.Column[Any]) -> sa.ColumnElement[str]:
     """A document as it is stored."""

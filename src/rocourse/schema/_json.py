@@ -4,10 +4,11 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
+from rocourse.schema import _toml
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._json_limits import (
     change_from_dict,
@@ -19,6 +20,9 @@ from rocourse.schema._json_limits import (
 )
 from rocourse.schema._limits import Together
 from rocourse.schema._row import jsonable
+
+if TYPE_CHECKING:
+    from rocourse.schema._schema import Schema
 
 T = TypeVar("T")
 
@@ -48,7 +52,7 @@ class Parts(NamedTuple):
     id: str | None
 
 
-def to_dict(parts: Parts) -> dict[str, Any]:
+def to_dict(parts: "Parts | Schema") -> dict[str, Any]:
     """The schema in values that JSON knows."""
     written = [_feature_to_dict(feature) for feature in parts.features]
     said = _said(
@@ -226,9 +230,14 @@ def read(path: str | os.PathLike[str]) -> Parts:
             "file that Schema.save wrote."
         ) from error
     try:
-        return from_dict(parse(text))
+        return from_dict(_toml.parse(text) if is_toml(path) else parse(text))
     except SchemaError as error:
         raise SchemaError(f"Schema file {str(path)!r} cannot be used: {error}") from error
+
+
+def is_toml(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is TOML, by its name; all others are JSON."""
+    return Path(path).suffix.lower() == ".toml"
 
 
 def dump(data: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from rocourse._files import write_file
 from rocourse._lazy import above
 from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
-from rocourse.schema import _encoding, _inference, _json
+from rocourse.schema import _encoding, _inference, _json, _toml
 from rocourse.schema._actions import Actions
 from rocourse.schema._constrain import Bounds, column_names, constrain, favouring
 from rocourse.schema._encoding import OutOfRange
@@ -119,8 +119,7 @@ class Schema:
         Raises:
             SchemaError: An option names no column, a column is constant, the options contradict the
                 rows, or nobody has said which class is favourable.
-            DataError: The rows have infinite values, values outside their bounds, or there are
-                none.
+            DataError: There are no rows, or infinite values, or values outside their bounds.
         """
         left_out = tuple(ignored)
         df = without_set_aside(df, left_out, id)
@@ -149,10 +148,9 @@ class Schema:
     ) -> TableCheck:
         """A look at a table before a model is trained on it.
 
-        Finds missing values, ids, dates, free text, too many categories, numbers with bad cells,
-        constants, duplicates, columns that give the target away, rare classes, protected
-        attributes, outliers and numbers that may be codes. Each finding has a severity, a sentence
-        and the option that settles it.
+        Finds missing values, ids, dates, free text, bad cells, duplicates, columns that give the
+        target away, protected attributes, outliers and more. Each finding has a severity, a
+        sentence and the option that settles it.
 
         Args:
             df: Training rows.
@@ -334,7 +332,7 @@ class Schema:
         """Refuses training rows that this schema cannot be the schema of.
 
         Args:
-            df: Training rows with exactly the columns of the schema, beside those ignored.
+            df: Training rows with the columns of the schema, and of others those ignored only.
 
         Raises:
             SchemaError: Columns are missing or unknown, a number column holds text, an integer one
@@ -347,10 +345,7 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in values that JSON knows, with format and version."""
-        parts = _json.Parts(
-            self.features, self.target, self.max_features, self.together, self.ignored, self.id
-        )
-        return _json.to_dict(parts)
+        return _json.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
@@ -366,28 +361,33 @@ class Schema:
         """The schema that `to_json` wrote."""
         return cls(*_json.from_dict(_json.parse(text)))
 
+    def to_toml(self, remarks: Mapping[str, str] = _NOTHING) -> str:
+        """The schema as TOML text with comments, to be edited; remarks on features are added."""
+        return _toml.dump(self.to_dict(), remarks)
+
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal schemas, equal digests."""
         return hashlib.sha256(_json.canonical(self.to_dict()).encode()).hexdigest()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the schema to a JSON file, whole or not at all.
+        """Writes the schema to a file, whole or not at all.
 
         Args:
-            path: File to write.
+            path: File to write: TOML, if it ends in .toml, else JSON.
             force: Whether to replace an existing file.
 
         Raises:
             OutputError: The file exists already or cannot be written.
         """
-        write_file(path, self.to_json().encode(), force=force)
+        write = self.to_toml if _json.is_toml(path) else self.to_json
+        write_file(path, write().encode(), force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Schema":
-        """Reads a schema from a JSON file.
+        """Reads a schema from a file: TOML, if it ends in .toml, else JSON.
 
         Raises:
-            SchemaError: The file is missing, is no JSON, or is no schema of this version.
+            SchemaError: The file is missing, is malformed, or is no schema of this version.
         """
         parts = _json.read(path)
         try:

@@ -223,7 +223,8 @@ def _add_routes(
     )
     async def audit(caller: Annotated[Caller, Depends(allow(Role.AUDIT))]) -> JSONResponse:
         """Has all promises that are owed judged by the model in service and the candidates."""
-        found = work.audits.start(ledgers_of(backend).auditing, caller.tenant)
+        ledgers_of(backend)
+        found = await look_up(lambda: work.audits.start(caller.tenant))
         return JSONResponse(found.document(), 202, {"Location": f"/v1/audits/{found.id}"})
 
     @app.get(
@@ -236,12 +237,12 @@ def _add_routes(
         caller: Annotated[Caller, Depends(allow(Role.AUDIT))],
     ) -> JSONResponse:
         """How far an audit is, and what it found."""
-        found = work.audits.find(id, caller.tenant)
+        ledgers_of(backend)
+        found = await look_up(lambda: work.audits.find(id, caller.tenant))
         if found is None:
             raise HTTPException(
                 404,
-                "The id must be one of an audit that this service was asked for since it started, "
-                "but it is not; ask for a new one.",
+                "The id must be of an audit that is kept, but it is not; ask for a new one.",
             )
         return JSONResponse(found.document())
 

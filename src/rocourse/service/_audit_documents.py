@@ -78,7 +78,10 @@ class AuditAnswer(BaseModel):
     """An audit that was asked for."""
 
     id: str
-    status: Literal["waiting", "running", "done", "failed"]
+    status: Literal["waiting", "running", "done", "failed", "interrupted"] = Field(
+        description="`interrupted` if the process that did it has ended: who asks for an audit "
+        "again has it go on from there."
+    )
     judged: int = Field(description="Promises that were judged so far.")
-    detail: str | None = Field(description="Why it failed, if so.")
+    detail: str | None = Field(description="Why it failed or was interrupted, if so.")
     report: ReportAnswer | None = Field(description="null until it is done.")

@@ -32,7 +32,7 @@ Answered = TypeVar("Answered")
 _TICK = 0.05
 # What a batch may take in a crowd: so many times what one of a single request does, and so many
 # seconds while none has come alone yet.
-_SHORT, _SHORT_SECONDS = 4.0, 0.02
+_SHORT, _SHORT_SECONDS = 3.5, 0.02
 # How much sooner than need be the next batch is begun to be filled.
 _SOONER = 1.25
 # What a request takes at least, of what a batch may: times are measured, and may be anything.
@@ -90,10 +90,10 @@ class Batcher(Generic[Asked, Answered]):
         self._ticking: asyncio.TimerHandle | None = None
         # Seconds: of a unit of weight, and of a batch of one request; nothing is known at first.
         self._pace = self._alone = 0.0
-        # In a crowd: who came since a batch was begun, and how many do in a second; what batches of
-        # late took besides one request, for how much, and so what each of that takes.
+        # In a crowd: who came since a batch was begun, and how many do in a second; and what each
+        # takes of a batch beyond its first.
         self._came, self._coming = 0, 0.0
-        self._taken = self._further = self._each = 0.0
+        self._each = 0.0
         self._fine_at = self._crowded_until = 0.0
 
     def check(self, within: float, weight: int = 1) -> None:
@@ -252,13 +252,21 @@ class Batcher(Generic[Asked, Answered]):
         # would otherwise be counted for each, and the fewer are taken in, the slower it would seem.
         self._pace = pace if not self._pace else min(pace, _FORGETTING * self._pace)
         if requests == 1:
-            alone = self._alone
-            self._alone = seconds if not alone else alone + _NEWEST * (seconds - alone)
+            self._alone = _towards(self._alone, seconds)
         # What came before the crowd does not count.
         crowded = self._clock() < self._crowded_until and self._coming
         kept = 1.0 - _NEWEST if crowded else 0.0
         self._coming = kept * self._coming + (1.0 - kept) * self._came / seconds
         if weight > 1:
-            self._taken = kept * self._taken + max(seconds - self._alone, 0.0)
-            self._further = kept * self._further + weight - 1
-            self._each = self._taken / self._further
+            further = max(seconds - self._alone, _LEAST * seconds)
+            self._each = _towards(self._each, further / (weight - 1))
+        elif crowded:
+            # One at a time says nothing of what others take besides: it is tried again.
+            self._each *= 1.0 - _NEWEST
+
+
+def _towards(average: float, seconds: float) -> float:
+    """A running average, in which a stall, however long it was, counts as twice the average."""
+    if not average:
+        return seconds
+    return average + _NEWEST * (min(seconds, 2.0 * average) - average)

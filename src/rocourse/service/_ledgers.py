@@ -10,6 +10,15 @@ _PATIENCE = 0.75
 _AUDIT_PATIENCE = 30.0
 
 
+def database_seconds(deadline: float) -> float:
+    """How long a database is waited for, so that a request is yet answered with what went wrong.
+
+    Args:
+        deadline: Seconds that a request may take.
+    """
+    return _PATIENCE * deadline
+
+
 class Ledgers(NamedTuple):
     """A ledger whose readers keep nobody from writing.
 
@@ -31,6 +40,5 @@ class Ledgers(NamedTuple):
             address: Of the ledger.
             deadline: Seconds that a request may take.
         """
-        # Shorter than a request may take, so that it is answered with what went wrong.
-        soon = _PATIENCE * deadline
+        soon = database_seconds(deadline)
         return cls(*(Ledger.open(address, patience=one) for one in (soon, soon, _AUDIT_PATIENCE)))

@@ -7,8 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from rocourse.errors import LedgerError
 from rocourse.ledger import Ledger
 
-# The truth is asked for by those who would send requests elsewhere: soon, or it is no use.
-_SECONDS = 1.5
 _LOOK_SECONDS = 0.005
 
 
@@ -17,10 +15,12 @@ class Readiness:
 
     Args:
         ledger: The ledger; None if there is none to ask.
+        within: Seconds until it must have said so. Those who ask would send requests elsewhere:
+            they need the truth soon.
     """
 
-    def __init__(self, ledger: Ledger | None) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger | None, within: float) -> None:
+        self._ledger, self._within = ledger, within
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rocourse-ready")
         self._asked: Future[None] | None = None
 
@@ -34,13 +34,13 @@ class Readiness:
             return
         if self._asked is None or self._asked.done():
             self._asked = self._thread.submit(self._ledger.ping)
-        asked, until = self._asked, time.monotonic() + _SECONDS
+        asked, until = self._asked, time.monotonic() + self._within
         # Looked at now and then: what comes too late is then nobody's, and others may wait for it.
         while not asked.done():
             if time.monotonic() > until:
                 raise LedgerError(
-                    f"The ledger must confirm a write within {_SECONDS:g} s, but it has not; check "
-                    "that the database is up and that nobody holds it locked."
+                    f"The ledger must confirm a write within {self._within:g} s, but it has not; "
+                    "check that the database is up and that nobody holds it locked."
                 )
             await asyncio.sleep(_LOOK_SECONDS)
         asked.result()

@@ -1,10 +1,13 @@
 """Where a service does what it is asked for."""
 
+import asyncio
+
 from rocourse.service._audits import Audits
 from rocourse.service._backend import Backend
 from rocourse.service._census import Census
 from rocourse.service._decisions import Decisions
 from rocourse.service._lanes import Lane
+from rocourse.service._ledgers import database_seconds
 from rocourse.service._readiness import Readiness
 
 # Promises that are read or redeemed at a time, and how many may wait for it.
@@ -34,13 +37,15 @@ class Work:
         self.letters = Lane("letter", threads=1, most=_MOST_LETTERS)
         self.reloads = Lane("reload", threads=1, most=2)
         self.audits = Audits(backend)
-        self.readiness = Readiness(backend.ledger)
+        self.readiness = Readiness(backend.ledger, database_seconds(deadline))
         self.census = Census(backend)
 
     async def close(self) -> None:
         """Finishes decisions, for a while, and takes no more work."""
-        await self.decisions.close(_CLOSING_SECONDS)
-        for lane in (self.lookups, self.letters, self.reloads, self.audits):
+        await asyncio.gather(
+            self.decisions.close(_CLOSING_SECONDS), self.audits.close(_CLOSING_SECONDS)
+        )
+        for lane in (self.lookups, self.letters, self.reloads):
             lane.close()
         self.readiness.close()
         self.census.close()

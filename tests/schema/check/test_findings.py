@@ -62,6 +62,8 @@ def values(kind):
         "codes": rng.integers(1, 5, N),
         "minus": np.where(np.arange(N) % 40 == 0, -1, rng.integers(20, 90, N)),
         "zeros": np.where(np.arange(N) % 20 == 0, 0, rng.integers(150, 350, N)),
+        "streets": [f"{k % 39} Elm" for k in range(N)],
+        "terms": np.where(np.arange(N) == 3, "12 Mon", rng.choice(["12", "24", "36"], N)),
         "question": np.where(np.arange(N) % 9 == 0, "?", rng.choice(["a", "b"], N)),
     }[kind]
 
@@ -91,6 +93,10 @@ def values(kind):
         ("tenure", "minus", "missing code", "note", ""),
         ("chol", "zeros", "missing code", "note", ""),
         ("owner", "question", "missing code", "note", ""),
+        ("branch", "streets", "many categories", "warning", "--immutable branch"),
+        ("Straße", "streets", "address", "warning", "--immutable 'Straße'"),
+        ("home_zip", "codes", "address", "warning", "--immutable home_zip"),
+        ("term", "terms", "bad cells", "error", "--categorical term"),
         ("Alter", "minus", "protected", "warning", "--immutable Alter"),
         ("MaritalStatus", "question", "protected", "warning", "--immutable MaritalStatus"),
     ],

@@ -562,3 +562,28 @@ def test_every_control_has_a_label(visit, stub):
         " return ids.filter((id, i) => ids.indexOf(id) !== i); })()"
     )
     assert repeated == []
+
+
+@pytest.mark.parametrize(
+    ("address", "options"), [("", {"locale": "de-DE"}), ("?language=de", {"locale": "fr-FR"})]
+)
+def test_the_page_speaks_german_to_whoever_prefers_it(visit, stub, address, options):
+    page = visit(stub.url + address, **options)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Über einen Antrag entscheiden")
+    assert page.locator("html").get_attribute("lang") == "de"
+    page.get_by_role("button", name="Beispiel laden").click()
+    page.get_by_label("Wie viele Möglichkeiten").select_option("1")
+    page.get_by_role("button", name="Entscheiden", exact=True).click()
+    expect(page.get_by_role("heading", level=2, name="Abgelehnt")).to_be_visible()
+    decision = page.locator("#decision")
+    expect(decision).to_contain_text("Damit steigt die Wahrscheinlichkeit von")
+    expect(decision).to_contain_text("Brief (PDF)")
+    # Names and values are data, and stay.
+    expect(decision).to_contain_text("CreditAmount")
+    page.get_by_role("link", name="Prüfen").click()
+    expect(page.locator("#report")).to_contain_text("Nach dem urteilenden Modell")
+
+
+def test_the_address_wins_over_the_browser(visit, stub):
+    page = visit(f"{stub.url}?language=en", locale="de-DE")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Decide on an application")

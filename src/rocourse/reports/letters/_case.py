@@ -18,7 +18,15 @@ Change = Mapping[str, Any]
 
 
 class WithheldLetter(DataError):
-    """A letter must not be sent as it would be."""
+    """A letter must not be sent as it would be.
+
+    Attributes:
+        feature: The reason that needs a sentence of the lender's; None: it is something else.
+    """
+
+    def __init__(self, message: str, feature: str | None = None) -> None:
+        super().__init__(message)
+        self.feature = feature
 
 
 @dataclass(frozen=True)

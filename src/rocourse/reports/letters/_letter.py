@@ -118,7 +118,8 @@ class _Teller:
                     f"The letter about {case.reference!r} would tell {reason.feature!r} as a "
                     "reason, which looks like a protected attribute; let a lawyer see whether the "
                     "model may go by it, and then word it in the lender's file "
-                    f"(features.{reason.feature!r}.reason), or train without it."
+                    f"(features.{reason.feature!r}.reason), or train without it.",
+                    reason.feature,
                 )
             yield self._reason(reason, own)
 

@@ -35,9 +35,9 @@ def to_pdf(letter: Letter) -> bytes:
         pdf.multi_cell(width, 7.0, letter.draft, border=1, align="C", new_x="LMARGIN", new_y="NEXT")
         pdf.set_text_color(0, 0, 0)
         pdf.ln(4)
-    name, *lines = letter.sender
+    name, *address = letter.sender
     write(name, style="B", after=0)
-    for line in lines:
+    for line in address:
         write(line, after=0)
     pdf.ln(6)
     for label, value in letter.facts:
@@ -52,9 +52,13 @@ def to_pdf(letter: Letter) -> bytes:
         if block.text:
             write(block.text, after=1.0 if block.items else 2.4)
         for number, item in enumerate(block.items, start=1):
-            top = pdf.get_y()
             mark = f"{number}." if block.numbered else "–"
             pdf.set_font(_FONT, "", _SIZE)
+            lines = pdf.multi_cell(width - _INDENT, _LINE, item, dry_run=True, output="LINES")
+            # Its mark would stay behind.
+            if pdf.will_page_break(len(lines) * _LINE):
+                pdf.add_page()
+            top = pdf.get_y()
             pdf.set_xy(_MARGIN + 1.5, top)
             pdf.cell(_INDENT, _LINE, mark)
             pdf.set_y(top)

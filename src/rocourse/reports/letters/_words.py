@@ -1,5 +1,6 @@
 """The words of letters, a file for each language."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,10 +87,12 @@ class Words:
         if feature.date:
             return self.day(date.fromisoformat(str(value)[:10]))
         bare = describe_value(feature, value).removesuffix(f" {feature.unit}")
+        unit = self.form["units"].get(feature.unit, feature.unit) if unit is None else unit
+        # With a unit it is an amount, and no year: 2,800 DM beside 14,027 DM.
+        bare = re.sub(r"^(\D?\d)(\d{3})(?!\d)", r"\1,\2", bare) if unit else bare
         marks = {",": self.form["thousands"], ".": self.form["decimal"]}
         number = "".join(marks.get(sign, sign) for sign in bare)
-        own = self.form["units"].get(feature.unit, feature.unit) if unit is None else unit
-        return f"{number} {own}" if own else number
+        return f"{number} {unit}" if unit else number
 
 
 def plain_name(feature: Feature) -> str:

@@ -1,4 +1,7 @@
-"""Attributes that law or decency protect, by the names that columns have in English and German."""
+"""What nobody is asked to change, by the names that columns have in English and German.
+
+Attributes that law or decency protect, and where people live.
+"""
 
 from collections.abc import Iterator
 
@@ -16,6 +19,10 @@ _WORDS = frozenset(
     "schwangerschaft geburt geburtsdatum geburtsjahr geburtstag geburtsland "
     "migrationshintergrund ausländer auslaender".split()
 )
+_PLACES = frozenset(
+    "address street zip zipcode postcode postal adresse anschrift strasse plz postleitzahl "
+    "hausnummer wohnort".split()
+)
 # Whose age it is, where it is not a person's.
 _THINGS = frozenset(
     "account accounts loan credit car vehicle house home property building line card debt invoice "
@@ -31,21 +38,31 @@ def is_protected(name: str) -> bool:
     return bool(_WORDS.intersection(words)) and not _THINGS.intersection(words)
 
 
+def is_place(name: str) -> bool:
+    """Whether a column's name says that it is about where somebody lives."""
+    return bool(_PLACES.intersection(words_of(name)))
+
+
 def protected(table: TableColumns) -> Iterator[Finding]:
-    """Columns of protected attributes."""
-    names = [column.name for column in table.features if is_protected(column.name)]
-    if names:
-        yield protected_finding(names)
+    """Columns of protected attributes, and of addresses."""
+    names = [column.name for column in table.features]
+    of_people = [name for name in names if is_protected(name)]
+    of_places = [name for name in names if is_place(name) and name not in of_people]
+    for kind, found in (("protected", of_people), ("address", of_places)):
+        if found:
+            yield unchangeable_finding(kind, found)
 
 
-def protected_finding(names: list[str]) -> Finding:
-    """The finding about these columns."""
+def unchangeable_finding(kind: str, names: list[str]) -> Finding:
+    """The finding of a kind about these columns."""
     shown = ", ".join(map(repr, names))
-    are = (
-        "looks like a protected attribute" if len(names) == 1 else "look like protected attributes"
-    )
+    one, several = {
+        "protected": ("looks like a protected attribute", "look like protected attributes"),
+        "address": ("says where somebody lives", "say where somebody lives"),
+    }[kind]
+    are = one if len(names) == 1 else several
     return Finding(
-        kind="protected",
+        kind=kind,
         columns=tuple(names),
         severity="warning",
         sentence=f"{shown} {are}, which advice should not ask anybody to change; say so with "

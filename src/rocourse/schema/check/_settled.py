@@ -3,11 +3,8 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from rocourse.schema.check._protected import protected_finding
+from rocourse.schema.check._protected import unchangeable_finding
 from rocourse.schema.check._record import Finding, TableCheck
-
-# Findings that say what may be done to a feature, not whether it should be one.
-_ABOUT_CHANGES = frozenset({"protected", "date"})
 
 
 def settled(
@@ -32,9 +29,10 @@ def settled(
 
 def _left(finding: Finding, decided: set[str], constrained: set[str]) -> Finding | None:
     columns = set(finding.columns)
-    if finding.kind in _ABOUT_CHANGES and finding.safe and columns & constrained:
+    # What may be done to a feature, not whether it should be one.
+    if finding.option.startswith("--immutable ") and columns & constrained:
         others = [name for name in finding.columns if name not in constrained]
-        return protected_finding(others) if others else None
+        return unchangeable_finding(finding.kind, others) if others else None
     if columns and columns <= decided:
         # Heard, and still worth a word.
         return replace(finding, severity="note", safe=False)

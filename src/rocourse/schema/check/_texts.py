@@ -6,10 +6,13 @@ import numpy as np
 
 from rocourse._wording import counted, first_few, listed, show
 from rocourse.schema.check._columns import TableColumns
+from rocourse.schema.check._protected import is_place, is_protected
 from rocourse.schema.check._record import Finding, Severity, option
 
-# Categories: so many are worth a word, and so many too many to learn from.
-_MANY, _TOO_MANY = 60, 200
+# Categories: so many are seldom a choice, so many are hard to learn from, and so many too many.
+_SEVERAL, _MANY, _TOO_MANY = 20, 60, 200
+# Different numbers: fewer may be categories.
+_FEW_NUMBERS = 20
 _FEW_ROWS_EACH = 5
 _SHOWN = 4
 
@@ -20,8 +23,12 @@ def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
         found = column.traits.numbers
         if not found.mostly:
             continue
-        cure = f"or leave the column out with {option('drop', [column.name])}"
+        settles = option("drop", [column.name])
+        cure = f"or leave the column out with {settles}"
         if found.odd:
+            if len(column.distinct) - len(found.odd) < _FEW_NUMBERS:
+                settles = option("categorical", [column.name])
+                cure = f"or have all be categories with {settles}"
             mask = np.isin(column.codes, found.odd)
             cells = column.values[mask].tolist()
             rows = column.labels(mask, len(cells))
@@ -33,7 +40,7 @@ def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
                 sentence=f"{column.name!r} holds numbers but for {counted(len(cells), 'cell')} "
                 f"({first_few(told, _SHOWN)}); correct or empty "
                 f"{'it' if len(cells) == 1 else 'them'}, {cure}.",
-                option=option("drop", [column.name]),
+                option=settles,
                 rows=rows[:5],
                 counts={column.name: len(cells)},
             )
@@ -57,7 +64,7 @@ def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
                 sentence=f"{column.name!r} holds numbers that are written as text (first "
                 f"{show(column.distinct[0])}), so that each is a category; write plain numbers, "
                 f"{cure}.",
-                option=option("drop", [column.name]),
+                option=settles,
             )
 
 
@@ -78,7 +85,9 @@ def texts(table: TableColumns) -> Iterator[Finding]:
                 option=drop,
                 safe=True,
             )
-        elif different > _MANY and column.traits.categories and not column.traits.ids:
+        elif not column.traits.categories or column.traits.ids:
+            continue
+        elif different > _MANY:
             few = column.present < _FEW_ROWS_EACH * different
             yield Finding(
                 kind="many categories",
@@ -89,6 +98,17 @@ def texts(table: TableColumns) -> Iterator[Finding]:
                 f"in the table, leave the column out with {drop}, or insist with "
                 f"{option('categorical', [column.name])}.",
                 option=drop,
+            )
+        elif different > _SEVERAL and not (is_protected(column.name) or is_place(column.name)):
+            immutable = option("immutable", [column.name])
+            yield Finding(
+                kind="many categories",
+                columns=(column.name,),
+                severity="warning",
+                sentence=f"{column.name!r} has {different} categories, "
+                f"{column.present / different:.1f} rows each, and advice could ask for any of "
+                f"them; if nobody can choose, say so with {immutable}.",
+                option=immutable,
             )
 
 

@@ -39,6 +39,8 @@ _DRESSED = re.compile(
 # Of the cells, and of the different values: so many numbers make the rest look wrong.
 _MOSTLY = 0.9
 _DIFFERENT = 20
+# ... and where few numbers are different, as 12, 24, 36 are: all but a few cells.
+_FEW_DIFFERENT, _ALL_BUT = 3, 0.99
 
 
 # The last word of the name of a column of ids.
@@ -139,7 +141,8 @@ def _written_numbers(column: "Column") -> WrittenNumbers:
     gaps = [place for place in odd if stands_for_gap(column.texts[place])]
     others = len(plain) - len(odd)
     share = column.counts[plain].sum() / max(column.present, 1)
-    if others and share >= _MOSTLY and (others >= _DIFFERENT or len(gaps) == len(odd)):
+    enough = others >= _DIFFERENT or (others >= _FEW_DIFFERENT and share >= _ALL_BUT)
+    if others and share >= _MOSTLY and (enough or len(gaps) == len(odd)):
         return WrittenNumbers(True, odd.tolist())
     template = how_written(column.values)
     if template is not None:

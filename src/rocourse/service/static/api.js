@@ -1,5 +1,7 @@
 // Talking to the service. Paths are relative, so that the service may live under a prefix.
 
+import { t } from "./words.js";
+
 const PATIENCE = 120_000;
 
 let key = "";
@@ -21,7 +23,7 @@ export function useKey(text) {
 function authorization() {
   if (key === "") return {};
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ApiError("The API key has a character that no key has. Enter it again.", 401);
+    throw new ApiError(t("The API key has a character that no key has. Enter it again."), 401);
   }
   return { Authorization: `Bearer ${key}` };
 }
@@ -37,22 +39,22 @@ async function contents(response) {
 function sentence(response, body) {
   const detail = typeof body?.detail === "string" ? body.detail : "";
   const wait = response.headers.get("Retry-After");
-  const says = detail || `The service answered with an error (${response.status}).`;
+  const says = detail || t("The service answered with an error ({status}).", { status: response.status });
   switch (response.status) {
     case 401:
       // Not the detail, which is for those who write requests by hand.
       return key === ""
-        ? "The service asks for an API key. Enter it at the top of the page."
-        : "The service does not know this API key. Enter it again at the top of the page.";
+        ? t("The service asks for an API key. Enter it at the top of the page.")
+        : t("The service does not know this API key. Enter it again at the top of the page.");
     case 403:
-      return detail || "This API key does not allow that.";
+      return detail || t("This API key does not allow that.");
     case 413:
-      return detail || "The application is too large for the service.";
+      return detail || t("The application is too large for the service.");
     case 429:
     case 503: {
       const seconds = /^\d+$/.test(wait ?? "") ? Number(wait) : null;
-      if (seconds === null) return `${says} Try again in a while.`;
-      return `${says} Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`;
+      if (seconds === null) return `${says} ${t("Try again in a while.")}`;
+      return `${says} ${t(seconds === 1 ? "Try again in {n} second." : "Try again in {n} seconds.", { n: seconds })}`;
     }
     default:
       return says;
@@ -74,8 +76,8 @@ async function answered(path, options) {
     const late = error.name === "TimeoutError";
     throw new ApiError(
       late
-        ? "The service took too long to answer. Try again."
-        : "The service could not be reached. Check the connection and try again.",
+        ? t("The service took too long to answer. Try again.")
+        : t("The service could not be reached. Check the connection and try again."),
     );
   }
   if (!response.ok) throw new ApiError(sentence(response, await contents(response)), response.status);
@@ -84,7 +86,7 @@ async function answered(path, options) {
 
 async function request(path, options) {
   const body = await contents(await answered(path, options));
-  if (body === null) throw new ApiError("The service gave an answer that cannot be read.");
+  if (body === null) throw new ApiError(t("The service gave an answer that cannot be read."));
   return body;
 }
 

@@ -6,6 +6,7 @@ import { makeDecide } from "./decision.js";
 import { announce, byId, h, hideAlert, showAlert } from "./dom.js";
 import { digest } from "./format.js";
 import { makePromise } from "./promise.js";
+import { t, translatePage } from "./words.js";
 
 const VIEWS = ["decide", "promise", "audit"];
 
@@ -43,7 +44,7 @@ function route({ move }) {
 
 function showModel(model) {
   byId("model").replaceChildren(
-    "In service: ",
+    t("In service: "),
     h("strong", {}, model.title ?? model.method),
     " ",
     digest(model.digest),
@@ -62,9 +63,9 @@ async function loadModel() {
     return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const again = h("button", { type: "button", on: { click: loadModel } }, "Try again");
+    const again = h("button", { type: "button", on: { click: loadModel } }, t("Try again"));
     showAlert(alert, error.message, again);
-    byId("model").textContent = "Which model is in service is not known";
+    byId("model").textContent = t("Which model is in service is not known");
     return false;
   }
 }
@@ -72,8 +73,8 @@ async function loadModel() {
 byId("key-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   useKey(byId("key").value);
-  if (open !== null) announce("The key is used from now on.");
-  else if (await loadModel()) announce("The model is loaded.");
+  if (open !== null) announce(t("The key is used from now on."));
+  else if (await loadModel()) announce(t("The model is loaded."));
 });
 
 byId("key").addEventListener("change", (event) => useKey(event.target.value));
@@ -88,5 +89,6 @@ byId("skip").addEventListener("click", (event) => {
 document.addEventListener("submit", (event) => event.preventDefault());
 
 addEventListener("hashchange", () => route({ move: true }));
+translatePage();
 route({ move: false });
 loadModel();

@@ -3,7 +3,8 @@
 import { ApiError, get, post } from "./api.js";
 import { draw, legend } from "./chart.js";
 import { announce, byId, choice, h, hideAlert, showAlert, table, whileBusy } from "./dom.js";
-import { count, digest, moment, number, percent, short, shortDigest } from "./format.js";
+import { count, digest, list, moment, number, percent, short, shortDigest } from "./format.js";
+import { parts, t } from "./words.js";
 
 const FIRST_BROKEN = 20;
 // Milliseconds between looks at an audit that is under way: the first, and the longest.
@@ -12,14 +13,16 @@ const LAST_LOOK = 1000;
 // More could not be told apart in the picture; the tables have them all.
 const MOST_ISSUERS = 4;
 
-const TOO_MANY = ` Only the ${MOST_ISSUERS} models that issued most have a mark of their own.`;
+const TOO_MANY = t("Only the {n} models that issued most have a mark of their own.", {
+  n: MOST_ISSUERS,
+});
 
 const STATUSES = {
-  open: "Open",
-  redeemed: "Redeemed",
-  broken: "Broken",
-  withdrawn: "Withdrawn",
-  expired: "Expired",
+  open: t("Open"),
+  redeemed: t("Redeemed"),
+  broken: t("Broken"),
+  withdrawn: t("Withdrawn"),
+  expired: t("Expired"),
 };
 
 function counts(promises) {
@@ -48,9 +51,9 @@ function issuersOf(models) {
 /** All promises, then those of the models that issued most; one point for each judging model. */
 export function seriesOf(models) {
   const issuers = issuersOf(models).slice(0, MOST_ISSUERS);
-  const all = { name: "All promises", points: models.map(judgedPoint) };
+  const all = { name: t("All promises"), points: models.map(judgedPoint) };
   const each = issuers.map((issuer) => ({
-    name: `Issued by ${shortDigest(issuer)}`,
+    name: t("Issued by {model}", { model: shortDigest(issuer) }),
     points: models.map((m) => judgedPoint(m.by_issuer.find((part) => part.issuer === issuer))),
   }));
   return [all, ...each];
@@ -58,17 +61,18 @@ export function seriesOf(models) {
 
 function picture(models) {
   const series = seriesOf(models);
-  const box = h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Picture" });
+  const box = h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": t("Picture") });
   const few = issuersOf(models).length <= MOST_ISSUERS;
-  const hint = `Bars are intervals: the fewer promises, the wider.${few ? "" : TOO_MANY}`;
+  const wider = t("Bars are intervals: the fewer promises, the wider.");
+  const hint = few ? wider : `${wider} ${TOO_MANY}`;
   let zoomed = false;
   let room = 0;
   const redraw = () => box.replaceChildren(draw(models, series, { zoomed, room }));
   const toggle = choice(
-    "Scale",
+    t("Scale"),
     [
-      ["whole", "0 to 100%"],
-      ["zoomed", "Zoomed"],
+      ["whole", t("0 to 100%")],
+      ["zoomed", t("Zoomed")],
     ],
     (chosen) => {
       zoomed = chosen === "zoomed";
@@ -84,7 +88,7 @@ function picture(models) {
   return h(
     "section",
     { class: "card", "aria-labelledby": "picture-title" },
-    h("h2", { id: "picture-title" }, "Share of promises that each model honours"),
+    h("h2", { id: "picture-title" }, t("Share of promises that each model honours")),
     toggle,
     legend(series),
     box,
@@ -93,14 +97,14 @@ function picture(models) {
 }
 
 const FIGURES = [
-  ["Judged", "figure"],
-  ["Honoured", "figure"],
-  ["Share", "figure"],
-  ["Between", "figure"],
+  [t("Judged"), "figure"],
+  [t("Honoured"), "figure"],
+  [t("Share"), "figure"],
+  [t("Between"), "figure"],
 ];
 
 function figures({ judged, honoured, share, low, high }) {
-  const between = typeof low === "number" ? `${percent(low)} and ${percent(high)}` : "–";
+  const between = typeof low === "number" ? list([percent(low), percent(high)]) : "–";
   return [number(judged), number(honoured), percent(share), between];
 }
 
@@ -108,23 +112,25 @@ function modelTable(models) {
   const rows = models.map((model) => ({
     cells: [model.name, digest(model.digest), ...figures(model), number(model.unreadable)],
   }));
-  const columns = ["Model", "Digest", ...FIGURES, ["Unreadable", "figure"]];
-  return table("By judging model", columns, rows);
+  const columns = [t("Model"), t("Digest"), ...FIGURES, [t("Unreadable"), "figure"]];
+  return table(t("By judging model"), columns, rows);
 }
 
 function issuerTable(model) {
   const rows = model.by_issuer.map((part) => ({ cells: [digest(part.issuer), ...figures(part)] }));
-  return table("By the model that issued them", ["Issued by", ...FIGURES], rows);
+  return table(t("By the model that issued them"), [t("Issued by"), ...FIGURES], rows);
 }
 
 /** The name of a range of days, `31-90` or `>365`, in words. */
 function ageText(days) {
-  return `${days.replace(/^>/, "more than ").replace("-", " to ")} days`;
+  const [first, last] = days.replace(/^>/, "").split("-");
+  if (last === undefined) return t("more than {n} days", { n: first });
+  return t("{n} to {m} days", { n: first, m: last });
 }
 
 function ageTable(model) {
   const rows = model.by_age.map((part) => ({ cells: [ageText(part.days), ...figures(part)] }));
-  return table("By age of the promise", ["Age", ...FIGURES], rows);
+  return table(t("By age of the promise"), [t("Age"), ...FIGURES], rows);
 }
 
 function brokenRows(broken) {
@@ -142,21 +148,25 @@ function brokenRows(broken) {
 /** How many would be broken, and of how many the list below tells. */
 function brokenTitle({ judged, honoured, unreadable, broken }) {
   const all = judged - honoured - unreadable;
-  const title = "Promises that would be broken";
-  return all > broken.length ? `${title}: the worst ${broken.length} of ${number(all)}` : title;
+  const title = t("Promises that would be broken");
+  if (all <= broken.length) return title;
+  return t("Promises that would be broken: the worst {n} of {all}", {
+    n: broken.length,
+    all: number(all),
+  });
 }
 
 function brokenTable(model) {
   const { broken } = model;
-  if (broken.length === 0) return h("p", {}, "It would break no promise that it can read.");
+  if (broken.length === 0) return h("p", {}, t("It would break no promise that it can read."));
   const columns = [
-    "Promise",
-    "Issued",
-    "Issued by",
-    ["Probability now", "figure"],
-    ["Margin", "figure"],
+    t("Promise"),
+    t("Issued"),
+    t("Issued by"),
+    [t("Probability now"), "figure"],
+    [t("Margin"), "figure"],
   ];
-  const hint = "Margin: log-odds of an approval; the further below zero, the further from one.";
+  const hint = t("Margin: log-odds of an approval; the further below zero, the further from one.");
   const make = (part) => table(brokenTitle(model), columns, brokenRows(part));
   const box = h("div", {}, make(broken.slice(0, FIRST_BROKEN)));
   if (broken.length > FIRST_BROKEN) {
@@ -165,16 +175,21 @@ function brokenTable(model) {
       box.firstChild.focus();
     };
     const button = { type: "button", class: "more", on: { click: showAll } };
-    box.append(h("button", button, `Show all ${number(broken.length)}`));
+    box.append(h("button", button, t("Show all {n}", { n: number(broken.length) })));
   }
   return h("div", {}, box, h("p", { class: "hint" }, hint));
 }
 
 function modelWords({ judged, honoured, unreadable, share }) {
-  if (typeof share !== "number") return "No promise was judged.";
+  if (typeof share !== "number") return t("No promise was judged.");
   const all = count(judged, "promise");
-  const words = `Honours ${number(honoured)} of ${all}: ${percent(share)}.`;
-  return unreadable ? `${words} It cannot read ${number(unreadable)} of them.` : words;
+  const words = t("Honours {n} of {all}: {share}.", {
+    n: number(honoured),
+    all,
+    share: percent(share),
+  });
+  if (!unreadable) return words;
+  return `${words} ${t("It cannot read {n} of them.", { n: number(unreadable) })}`;
 }
 
 function modelCard(model, i) {
@@ -192,20 +207,27 @@ function modelCard(model, i) {
 
 /** Whether promises begin to break, by those that people came back with. */
 function driftWords({ kept, outcomes, honoured, evidence, alarm_at: due, alarm }) {
-  if (!outcomes) return "Nobody has come back with a promise yet.";
-  const seen = `Of ${count(outcomes, "promise")} that people came back with, ${honoured} were kept`;
-  const words = `${seen}; ${percent(kept)} is stated. `;
-  if (alarm) return `${words}Alarm: fewer promises are kept than stated.`;
-  return `${words}No alarm: the evidence is ${short(evidence)}, one is due at ${short(due)}.`;
+  if (!outcomes) return t("Nobody has come back with a promise yet.");
+  const words = t("Of {all} that people came back with, {n} were kept; {kept} is stated.", {
+    all: count(outcomes, "promise"),
+    n: honoured,
+    kept: percent(kept),
+  });
+  if (alarm) return `${words} ${t("Alarm: fewer promises are kept than stated.")}`;
+  const calm = t("No alarm: the evidence is {evidence}, one is due at {due}.", {
+    evidence: short(evidence),
+    due: short(due),
+  });
+  return `${words} ${calm}`;
 }
 
 function render(report) {
-  byId("audit-at").replaceChildren("Judged on ", moment(report.at));
+  byId("audit-at").replaceChildren(...parts("Judged on {day}", { day: moment(report.at) }));
   byId("report").replaceChildren(
     h(
       "section",
       { class: "card", "aria-labelledby": "counts-title" },
-      h("h2", { id: "counts-title" }, "Promises"),
+      h("h2", { id: "counts-title" }, t("Promises")),
       counts(report.promises),
       h("p", { class: report.drift.alarm ? "alert" : "quiet" }, driftWords(report.drift)),
       modelTable(report.models),
@@ -213,19 +235,19 @@ function render(report) {
     ...(report.models.length ? [picture(report.models)] : []),
     ...report.models.map(modelCard),
   );
-  announce(`Judged by ${count(report.models.length, "model")}.`);
+  announce(t("Judged by {models}.", { models: count(report.models.length, "model") }));
 }
 
 /** The report of an audit that was asked for, when it is done. */
 async function finished(audit) {
   let wait = FIRST_LOOK;
   while (audit.status === "waiting" || audit.status === "running") {
-    byId("audit-at").replaceChildren(`${count(audit.judged, "promise")} judged so far …`);
+    byId("audit-at").replaceChildren(t("{promises} judged so far …", { promises: count(audit.judged, "promise") }));
     await new Promise((resolve) => setTimeout(resolve, wait));
     wait = Math.min(2 * wait, LAST_LOOK);
     audit = await get(`v1/audits/${audit.id}`);
   }
-  if (audit.status === "failed") throw new ApiError(audit.detail);
+  if (audit.status !== "done") throw new ApiError(audit.detail);
   return audit.report;
 }
 
@@ -257,7 +279,7 @@ export function makeAudit(model) {
   byId("audit-tools").hidden = !model.ledger;
   if (!model.ledger) {
     byId("report").replaceChildren(
-      h("p", {}, "The service keeps no ledger, so there is nothing to judge."),
+      h("p", {}, t("The service keeps no ledger, so there is nothing to judge.")),
     );
     return () => {};
   }

@@ -2,6 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { percent } from "./format.js";
+import { t } from "./words.js";
 
 const HEIGHT = 300;
 const MARGIN = { top: 34, right: 12, bottom: 44, left: 52 };
@@ -86,14 +87,14 @@ function mark(i, point, x, y) {
 }
 
 function inWords(name, point) {
-  if (!point) return `${name}: nothing was judged`;
+  if (!point) return t("{name}: nothing was judged", { name });
   const [share, low, high] = [point.share, point.low, point.high].map(percent);
-  return `${name}: ${share}, between ${low} and ${high}`;
+  return t("{name}: {share}, between {low} and {high}", { name, share, low, high });
 }
 
 function describe(models, series) {
   const parts = models.map((model, m) => inWords(model.name, series[0].points[m]));
-  return `Share of all judged promises that each model honours. ${parts.join("; ")}.`;
+  return `${t("Share of all judged promises that each model honours.")} ${parts.join("; ")}.`;
 }
 
 /**
@@ -122,10 +123,10 @@ export function draw(models, series, { zoomed, room }) {
       role: "img",
       "aria-labelledby": "chart-title chart-text",
     },
-    svg("title", { id: "chart-title" }, "Promises that each model honours"),
+    svg("title", { id: "chart-title" }, t("Promises that each model honours")),
     svg("desc", { id: "chart-text" }, describe(models, series)),
     scale(floor, y, width),
-    svg("text", { class: "axis-label", x: 4, y: 14 }, "Share of promises honoured"),
+    svg("text", { class: "axis-label", x: 4, y: 14 }, t("Share of promises honoured")),
     svg("line", {
       class: "axis",
       x1: MARGIN.left,
@@ -137,7 +138,7 @@ export function draw(models, series, { zoomed, room }) {
     svg(
       "text",
       { class: "axis-label", x: (MARGIN.left + width) / 2, y: HEIGHT - 4, "text-anchor": "middle" },
-      "Model that judges",
+      t("Model that judges"),
     ),
     series.map(({ points }, i) =>
       points.map((point, m) => (point ? mark(i, point, place(m, i), y) : null)),

@@ -9,6 +9,7 @@ import { letters } from "./letter.js";
 import { optionCards } from "./options.js";
 import { certificate, changeList, comparison, copyable, duration, robustness } from "./recourse.js";
 import { buildWishes } from "./wishes.js";
+import { parts, t } from "./words.js";
 
 /** Makes one key per application, and the same one when it is sent again after a failure. */
 function idempotency() {
@@ -34,13 +35,13 @@ function imputedText(model, names) {
   const known = new Map(model.features.map((feature) => [feature.name, feature]));
   const texts = names.map((name) => {
     const feature = known.get(name);
-    return `${name} counts as ${valueText(feature, feature?.fill)}`;
+    return t("{name} counts as {value}", { name, value: valueText(feature, feature?.fill) });
   });
-  return `This rests on what was not given: ${list(texts)}.`;
+  return t("This rests on what was not given: {facts}.", { facts: list(texts) });
 }
 
 function verdict(model, decision) {
-  const title = decision.favourable ? "Approved" : "Refused";
+  const title = decision.favourable ? t("Approved") : t("Refused");
   return [
     h(
       "h2",
@@ -51,33 +52,34 @@ function verdict(model, decision) {
     h(
       "p",
       {},
-      `The model gives the favourable outcome (${outcome(model)}) a probability of `,
-      h("strong", {}, percent(decision.probability)),
-      ".",
+      parts("The model gives the favourable outcome ({outcome}) a probability of {share}.", {
+        outcome: outcome(model),
+        share: h("strong", {}, percent(decision.probability)),
+      }),
     ),
     decision.imputed?.length ? h("p", {}, imputedText(model, decision.imputed)) : null,
-    decision.subject ? h("p", { class: "quiet" }, `Subject: ${decision.subject}`) : null,
+    decision.subject ? h("p", { class: "quiet" }, t("Subject: {subject}", { subject: decision.subject })) : null,
   ];
 }
 
 function title(before) {
   return before.favourable
-    ? "What to change to end where it was wished"
-    : "What to change to be approved";
+    ? t("What to change to end where it was wished")
+    : t("What to change to be approved");
 }
 
 function severalOptions(model, before, options) {
   const sure = options.filter((option) => option.id).length;
   const promises = !model.ledger
-    ? "Nothing is promised: the service has no ledger."
+    ? t("Nothing is promised: the service has no ledger.")
     : sure === 0
-      ? "None of them is promised: whether the next model approves them is not sure."
+      ? t("None of them is promised: whether the next model approves them is not sure.")
       : sure === options.length
-        ? "Each of them is promised; when one is redeemed, the others are withdrawn."
-        : "What is promised comes first; when one is redeemed, the others are withdrawn.";
+        ? t("Each of them is promised; when one is redeemed, the others are withdrawn.")
+        : t("What is promised comes first; when one is redeemed, the others are withdrawn.");
   return [
     h("h3", {}, title(before)),
-    h("p", {}, `There are ${options.length} ways, each enough by itself. ${promises}`),
+    h("p", {}, `${t("There are {n} ways, each enough by itself.", { n: options.length })} ${promises}`),
     optionCards(model, before, options),
     // One letter tells all that are promised.
     sure ? letters(options.find((option) => option.id).id) : null,
@@ -85,27 +87,27 @@ function severalOptions(model, before, options) {
 }
 
 function foundRecourse(model, before, recourse) {
-  const link = recourse.id ? h("a", { href: `#promise/${recourse.id}` }, "See the promise") : null;
+  const link = recourse.id ? h("a", { href: `#promise/${recourse.id}` }, t("See the promise")) : null;
   return [
     h("h3", {}, title(before)),
     changeList(recourse.changes),
     h(
       "p",
       {},
-      "With that, the probability goes from ",
-      `${percent(before.probability)} to `,
-      h("strong", {}, percent(recourse.probability)),
-      ".",
+      parts("With that, the probability goes from {before} to {after}.", {
+        before: percent(before.probability),
+        after: h("strong", {}, percent(recourse.probability)),
+      }),
     ),
     recourse.robustness ? robustness(recourse.robustness) : null,
     certificate(recourse.certificate),
     comparison(model.features, before.row, recourse.row),
     facts([
-      ["Cost of the change", short(recourse.cost)],
-      ["Takes about", duration(recourse.months)],
-      ["Promised on", moment(recourse.issued_at)],
-      ["Good until", moment(recourse.expires_at)],
-      ["Promise", recourse.id ? copyable(recourse.id) : "Not recorded: the service has no ledger"],
+      [t("Cost of the change"), short(recourse.cost)],
+      [t("Takes about"), duration(recourse.months)],
+      [t("Promised on"), moment(recourse.issued_at)],
+      [t("Good until"), moment(recourse.expires_at)],
+      [t("Promise"), recourse.id ? copyable(recourse.id) : t("Not recorded: the service has no ledger")],
     ]),
     link ? h("p", {}, link) : null,
     recourse.id ? letters(recourse.id) : null,
@@ -114,14 +116,16 @@ function foundRecourse(model, before, recourse) {
 
 function unsureRecourse(model, before, recourse) {
   return [
-    h("h3", {}, "What would be approved today"),
+    h("h3", {}, t("What would be approved today")),
     changeList(recourse.changes),
     h(
       "p",
       {},
-      "With that, today's model would approve. Whether the next one does is not sure: ",
-      recourse.robustness ? `the estimated chance is ${percent(recourse.robustness.share)}. ` : "",
-      "Nothing was promised.",
+      t("With that, today's model would approve. Whether the next one does is not sure."),
+      recourse.robustness
+        ? ` ${t("The estimated chance is {share}.", { share: percent(recourse.robustness.share) })}`
+        : "",
+      ` ${t("Nothing was promised.")}`,
     ),
     certificate(recourse.certificate),
     comparison(model.features, before.row, recourse.row),
@@ -130,26 +134,26 @@ function unsureRecourse(model, before, recourse) {
 
 function notFound(reason) {
   return [
-    h("h3", {}, reason ? "The wishes cannot be met" : "No recourse was found"),
+    h("h3", {}, reason ? t("The wishes cannot be met") : t("No recourse was found")),
     h(
       "p",
       {},
       reason ??
-        "Within what may be changed, the model found nothing that would lead to an approval.",
-      " Nothing was promised.",
+        t("Within what may be changed, the model found nothing that would lead to an approval."),
+      ` ${t("Nothing was promised.")}`,
     ),
   ];
 }
 
 function summary(decision) {
-  if (decision.favourable) return "Approved.";
+  if (decision.favourable) return t("Approved.");
   const ways = decision.recourse?.options?.length ?? 0;
-  if (ways > 1) return `Refused. There are ${ways} options.`;
+  if (ways > 1) return t("Refused. There are {n} options.", { n: ways });
   if (decision.recourse?.status === "found_unsure")
-    return "Refused. What would be approved today was found, and not promised.";
-  if (decision.recourse?.status !== "found") return "Refused. No recourse was found.";
+    return t("Refused. What would be approved today was found, and not promised.");
+  if (decision.recourse?.status !== "found") return t("Refused. No recourse was found.");
   const changes = count(decision.recourse.changes.length, "change");
-  return `Refused. A recourse was found, with ${changes}.`;
+  return t("Refused. A recourse was found, with {changes}.", { changes });
 }
 
 /** The answer of the service to one applicant, as a card. */
@@ -172,10 +176,10 @@ function advice(model, before, recourse) {
 }
 
 function describeFill({ missing, unknown, wrong }, source) {
-  const parts = [`Filled in from ${source}.`];
-  if (missing.length) parts.push(`Missing there, so still empty: ${list(missing)}.`);
-  if (unknown.length) parts.push(`Not asked for, so ignored: ${list(unknown)}.`);
-  if (wrong.length) parts.push(`Could not be used: ${list(wrong)}.`);
+  const parts = [t("Filled in from {source}.", { source })];
+  if (missing.length) parts.push(t("Missing there, so still empty: {names}.", { names: list(missing) }));
+  if (unknown.length) parts.push(t("Not asked for, so ignored: {names}.", { names: list(unknown) }));
+  if (wrong.length) parts.push(t("Could not be used: {names}.", { names: list(wrong) }));
   return parts.join(" ");
 }
 
@@ -209,7 +213,7 @@ function readSubject() {
   const fine = /^[ -~]{0,255}$/.test(text);
   byId("subject-error").textContent = fine
     ? ""
-    : "Use at most 255 plain letters, digits, signs and spaces.";
+    : t("Use at most 255 plain letters, digits, signs and spaces.");
   if (fine) input.removeAttribute("aria-invalid");
   else input.setAttribute("aria-invalid", "true");
   if (!fine) input.focus();
@@ -259,7 +263,7 @@ export function makeDecide(model) {
   };
   byId("example").onclick = () => {
     hideAlert(byId("file-alert"));
-    say(describeFill(fields.fill(new Map(Object.entries(model.example))), "the example"));
+    say(describeFill(fields.fill(new Map(Object.entries(model.example))), t("the example")));
   };
   byId("clear").onclick = () => {
     hideAlert(byId("file-alert"));
@@ -269,7 +273,7 @@ export function makeDecide(model) {
     byId("subject").value = "";
     readSubject();
     byId("decision").replaceChildren();
-    say("The form is empty.");
+    say(t("The form is empty."));
   };
   byId("file").onchange = (event) => loadFile(fields, event.target);
 }

@@ -1,5 +1,7 @@
 // Building the page. Whatever is data goes in as text or as an attribute, never as markup.
 
+import { t } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
@@ -126,7 +128,7 @@ export async function whileBusy(button, task) {
   const text = button.textContent;
   // Not `disabled`, which would throw the focus off the button.
   button.setAttribute("aria-disabled", "true");
-  button.textContent = "One moment …";
+  button.textContent = t("One moment …");
   try {
     await task();
   } finally {

@@ -1,5 +1,7 @@
 // Reading an applicant from a file.
 
+import { t } from "./words.js";
+
 /** A file that is not one applicant; the message is a sentence for the user. */
 export class FileError extends Error {}
 
@@ -46,12 +48,17 @@ function fromCsv(text) {
   const [header, ...rows] = parseCsv(text, separatorOf(text));
   if (!header || rows.length !== 1) {
     throw new FileError(
-      `A CSV file must have a header and one row, but this one has ${rows.length} rows.`,
+      t("A CSV file must have a header and one row, but this one has {n} rows.", {
+        n: rows.length,
+      }),
     );
   }
   if (rows[0].length !== header.length) {
     throw new FileError(
-      `The header has ${header.length} columns, but the row has ${rows[0].length}.`,
+      t("The header has {n} columns, but the row has {m}.", {
+        n: header.length,
+        m: rows[0].length,
+      }),
     );
   }
   return new Map(header.map((name, i) => [name.trim(), rows[0][i].trim()]));
@@ -62,11 +69,11 @@ function fromJson(text) {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new FileError("The file starts like JSON but cannot be read as JSON.");
+    throw new FileError(t("The file starts like JSON but cannot be read as JSON."));
   }
   if (Array.isArray(value) && value.length === 1) [value] = value;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    throw new FileError("A JSON file must hold one object, with a value for each field.");
+    throw new FileError(t("A JSON file must hold one object, with a value for each field."));
   }
   return new Map(Object.entries(value));
 }
@@ -74,6 +81,6 @@ function fromJson(text) {
 /** The values of a file by the names of their fields; those of CSV are texts. */
 export function parseRow(text) {
   const plain = text.replace(/^\ufeff/, "").trim();
-  if (plain === "") throw new FileError("The file is empty.");
+  if (plain === "") throw new FileError(t("The file is empty."));
   return /^[[{]/.test(plain) ? fromJson(plain) : fromCsv(plain);
 }

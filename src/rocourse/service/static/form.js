@@ -2,6 +2,7 @@
 
 import { announce, h } from "./dom.js";
 import { categoryLabel, count, number, valueText } from "./format.js";
+import { t } from "./words.js";
 
 // Beyond this the service takes no number.
 const LARGEST = 1e30;
@@ -15,9 +16,9 @@ const QUOTES = [
 ];
 
 const RULES = {
-  fixed: "cannot be asked to change",
-  up: "can only go up",
-  down: "can only go down",
+  fixed: t("cannot be asked to change"),
+  up: t("can only go up"),
+  down: t("can only go down"),
 };
 
 const WAYS = { up: "up", increase: "up", down: "down", decrease: "down" };
@@ -28,14 +29,14 @@ function optional(feature) {
 }
 
 function emptyNote(feature) {
-  if (feature.missing === "category") return "Not given: it counts as missing.";
-  return optional(feature) ? `Not given: it counts as ${valueText(feature, feature.fill)}.` : "";
+  if (feature.missing === "category") return t("Not given: it counts as missing.");
+  return optional(feature) ? t("Not given: it counts as {value}.", { value: valueText(feature, feature.fill) }) : "";
 }
 
 function rangeHint(feature) {
-  if (feature.date) return `Usually ${feature.low} to ${feature.high}`;
-  const whole = feature.integer ? ", whole number" : "";
-  return `Usually ${number(feature.low)} to ${number(feature.high)}${whole}`;
+  const [low, high] = [feature.low, feature.high].map((end) => (feature.date ? end : number(end)));
+  const whole = feature.integer && !feature.date;
+  return t(whole ? "Usually {low} to {high}, whole number" : "Usually {low} to {high}", { low, high });
 }
 
 /** What a recourse may do to the feature: one of the rules, or null. */
@@ -45,8 +46,8 @@ function rule(feature) {
 
 function boundProblem(feature, value) {
   const [lowest, highest] = feature.bounds ?? [null, null];
-  if (lowest !== null && value < lowest) return `Enter ${number(lowest)} or more.`;
-  if (highest !== null && value > highest) return `Enter ${number(highest)} or less.`;
+  if (lowest !== null && value < lowest) return t("Enter {n} or more.", { n: number(lowest) });
+  if (highest !== null && value > highest) return t("Enter {n} or less.", { n: number(highest) });
   return null;
 }
 
@@ -54,7 +55,7 @@ function clippingNote(feature, text) {
   const value = Number(text);
   const counted = Math.min(Math.max(value, feature.low), feature.high);
   if (text === "" || value === counted || boundProblem(feature, value) !== null) return "";
-  return `Outside what the model has seen: it counts as ${number(counted)}.`;
+  return t("Outside what the model has seen: it counts as {n}.", { n: number(counted) });
 }
 
 /** Which category a value from a file means: itself, its text, its number or its label; or -1. */
@@ -72,11 +73,11 @@ export function categoryOf(feature, value) {
 }
 
 function numberProblem(feature, input) {
-  if (input.validity.badInput) return "Enter a number.";
-  if (input.value === "") return optional(feature) ? null : "Enter a number; it is needed.";
+  if (input.validity.badInput) return t("Enter a number.");
+  if (input.value === "") return optional(feature) ? null : t("Enter a number; it is needed.");
   const value = Number(input.value);
-  if (Math.abs(value) > LARGEST) return "Enter a number that is not so large.";
-  if (feature.integer && !Number.isInteger(value)) return "Enter a whole number.";
+  if (Math.abs(value) > LARGEST) return t("Enter a number that is not so large.");
+  if (feature.integer && !Number.isInteger(value)) return t("Enter a whole number.");
   return boundProblem(feature, value);
 }
 
@@ -99,18 +100,18 @@ function numberControl(feature, attributes, changed) {
       input.value = value ?? "";
       return value === undefined || value === null || input.value !== ""
         ? null
-        : `“${value}” in the file is not a number.`;
+        : t("“{value}” in the file is not a number.", { value });
     },
     note: () => (input.value === "" ? emptyNote(feature) : clippingNote(feature, input.value)),
   };
 }
 
 function dateProblem(feature, input) {
-  if (input.validity.badInput) return "Enter a date.";
-  if (input.value === "") return optional(feature) ? null : "Enter a date; it is needed.";
+  if (input.validity.badInput) return t("Enter a date.");
+  if (input.value === "") return optional(feature) ? null : t("Enter a date; it is needed.");
   const [first, last] = feature.bounds ?? [null, null];
-  if (first !== null && input.value < first) return `Enter ${first} or later.`;
-  if (last !== null && input.value > last) return `Enter ${last} or earlier.`;
+  if (first !== null && input.value < first) return t("Enter {day} or later.", { day: first });
+  if (last !== null && input.value > last) return t("Enter {day} or earlier.", { day: last });
   return null;
 }
 
@@ -132,7 +133,7 @@ function dateControl(feature, attributes, changed) {
       input.value = value ?? "";
       return value === undefined || value === null || value === "" || input.value !== ""
         ? null
-        : `“${value}” in the file is not a date.`;
+        : t("“{value}” in the file is not a date.", { value });
     },
     note: () => (input.value === "" ? emptyNote(feature) : ""),
   };
@@ -145,13 +146,13 @@ function categoryControl(feature, attributes, changed) {
   const input = h(
     "select",
     { ...attributes, on: { change: changed } },
-    h("option", { value: "" }, optional(feature) ? "Not given" : "Choose …"),
+    h("option", { value: "" }, optional(feature) ? t("Not given") : t("Choose …")),
     options,
   );
   return {
     input,
     problem: () =>
-      input.value === "" && !optional(feature) ? "Choose one; it is needed." : null,
+      input.value === "" && !optional(feature) ? t("Choose one; it is needed.") : null,
     // The category itself, not its text: whether it is a number, a text or a boolean matters.
     value: () => (input.value === "" ? null : feature.categories[Number(input.value)]),
     set(value) {
@@ -159,7 +160,7 @@ function categoryControl(feature, attributes, changed) {
       input.value = i < 0 ? "" : String(i);
       return i >= 0 || value === undefined || value === null || value === ""
         ? null
-        : `“${value}” is not one of the choices.`;
+        : t("“{value}” is not one of the choices.", { value });
     },
     note: () => (input.value === "" ? emptyNote(feature) : ""),
   };
@@ -232,7 +233,7 @@ export function buildFields(container, features, prefix) {
         fields.map(({ feature, control }) => [feature.name, control.value()]),
       );
     }
-    announce(`${count(wrong.length, "field needs", "fields need")} another look.`);
+    announce(t("{fields} another look.", { fields: count(wrong.length, "field needs", "fields need") }));
     wrong[0].control.input.focus();
     return null;
   }

@@ -1,12 +1,13 @@
 // Values in words.
 
 import { h } from "./dom.js";
+import { language, t } from "./words.js";
 
 // No comma in four digits: they may be a year.
-const NUMBERS = new Intl.NumberFormat("en", { maximumSignificantDigits: 8, useGrouping: "min2" });
-const SHORT = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
-const MOMENTS = new Intl.DateTimeFormat("en-GB", {
+const NUMBERS = new Intl.NumberFormat(language, { maximumSignificantDigits: 8, useGrouping: "min2" });
+const SHORT = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+const PERCENT = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
+const MOMENTS = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
   dateStyle: "medium",
   timeStyle: "short",
   timeZone: "UTC",
@@ -24,8 +25,8 @@ export function short(value) {
 /** A share; what is not certain is never rounded to 0% or 100%. */
 export function percent(share) {
   if (typeof share !== "number") return "–";
-  if (share > 0 && share < 0.001) return "less than 0.1%";
-  if (share > 0.999 && share < 1) return "more than 99.9%";
+  if (share > 0 && share < 0.001) return t("less than 0.1%");
+  if (share > 0.999 && share < 1) return t("more than 99.9%");
   return PERCENT.format(share);
 }
 
@@ -46,13 +47,13 @@ export function shortDigest(text) {
 }
 
 export function count(n, one, many = `${one}s`) {
-  return `${number(n)} ${n === 1 ? one : many}`;
+  return t(`{n} ${n === 1 ? one : many}`, { n: number(n) });
 }
 
 /** Several things, as in "a, b and c". */
 export function list(texts) {
   if (texts.length < 2) return texts.join("");
-  return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+  return t("{first} and {last}", { first: texts.slice(0, -1).join(", "), last: texts.at(-1) });
 }
 
 export function categoryLabel(feature, i) {
@@ -61,7 +62,7 @@ export function categoryLabel(feature, i) {
 
 /** A value of a feature as an applicant would say it; `feature` may be unknown. */
 export function valueText(feature, value) {
-  if (value === null || value === undefined) return "not given";
+  if (value === null || value === undefined) return t("not given");
   if (feature?.kind === "categorical") {
     const i = feature.categories.indexOf(value);
     return i < 0 ? String(value) : categoryLabel(feature, i);

@@ -3,13 +3,14 @@
 import { facts, h } from "./dom.js";
 import { moment, percent, short } from "./format.js";
 import { certificate, changeList, comparison, copyable, duration, robustness } from "./recourse.js";
+import { t } from "./words.js";
 
 // How sure a share is, in words: the first that it reaches.
 const CERTAINTIES = [
-  [0.95, "Very likely to hold when the model is renewed"],
-  [0.8, "Likely to hold when the model is renewed"],
-  [0.5, "More likely than not to hold when the model is renewed"],
-  [0, "Unlikely to hold when the model is renewed"],
+  [0.95, t("Very likely to hold when the model is renewed")],
+  [0.8, t("Likely to hold when the model is renewed")],
+  [0.5, t("More likely than not to hold when the model is renewed")],
+  [0, t("Unlikely to hold when the model is renewed")],
 ];
 
 /** How sure an option is, in words. */
@@ -18,11 +19,11 @@ export function certainty(share) {
 }
 
 function promiseOf(option) {
-  if (option.status !== "found") return "Not promised: approved by today's model only";
-  if (!option.id) return "Not recorded: the service has no ledger";
+  if (option.status !== "found") return t("Not promised: approved by today's model only");
+  if (!option.id) return t("Not recorded: the service has no ledger");
   return [
     copyable(option.id),
-    h("p", {}, h("a", { href: `#promise/${option.id}` }, "See the promise")),
+    h("p", {}, h("a", { href: `#promise/${option.id}` }, t("See the promise"))),
   ];
 }
 
@@ -35,9 +36,9 @@ function optionCard(model, before, option, { number, cheapest }) {
     h(
       "h4",
       { id },
-      `Option ${number}`,
-      promised ? h("span", { class: "tag" }, "promised") : null,
-      cheapest ? h("span", { class: "tag quiet" }, "cheapest") : null,
+      t("Option {n}", { n: number }),
+      promised ? h("span", { class: "tag" }, t("promised")) : null,
+      cheapest ? h("span", { class: "tag quiet" }, t("cheapest")) : null,
     ),
     changeList(option.changes),
     h(
@@ -50,16 +51,16 @@ function optionCard(model, before, option, { number, cheapest }) {
       certificate(option.certificate),
     ),
     facts([
-      ["Cost", short(option.cost)],
-      ["Takes about", duration(option.months)],
-      ["Probability", percent(option.probability)],
-      ["Good until", moment(option.expires_at)],
-      ["Promise", promiseOf(option)],
+      [t("Cost"), short(option.cost)],
+      [t("Takes about"), duration(option.months)],
+      [t("Probability"), percent(option.probability)],
+      [t("Good until"), moment(option.expires_at)],
+      [t("Promise"), promiseOf(option)],
     ]),
     h(
       "details",
       {},
-      h("summary", {}, "Before and after"),
+      h("summary", {}, t("Before and after")),
       comparison(model.features, before.row, option.row),
     ),
   );

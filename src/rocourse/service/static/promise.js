@@ -6,15 +6,16 @@ import { buildFields } from "./form.js";
 import { digest, moment, percent, valueText } from "./format.js";
 import { certificate, comparison, copyable, duration, robustness } from "./recourse.js";
 import { wishesText } from "./wishes.js";
+import { parts, t } from "./words.js";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const STATUS = {
-  open: "Open: issued, and neither kept nor failed so far.",
-  redeemed: "Redeemed: the applicant made the change and was approved.",
-  broken: "Broken: the model of the day does not approve the changed application.",
-  withdrawn: "Withdrawn: taken back, as when another option was redeemed.",
-  expired: "Expired: its time ran out.",
+  open: t("Open: issued, and neither kept nor failed so far."),
+  redeemed: t("Redeemed: the applicant made the change and was approved."),
+  broken: t("Broken: the model of the day does not approve the changed application."),
+  withdrawn: t("Withdrawn: taken back, as when another option was redeemed."),
+  expired: t("Expired: its time ran out."),
 };
 
 function path(id) {
@@ -28,19 +29,19 @@ const MAY_COME_BACK = new Set(["open", "broken"]);
 function reliance(value) {
   if (value === null || value === undefined) return null;
   if (typeof value === "object") return robustness(value);
-  return h("p", {}, `${percent(value)} of the models of shifted data would honour this.`);
+  return h("p", {}, t("{share} of the models of shifted data would honour this.", { share: percent(value) }));
 }
 
 function history(events) {
   const rows = events.map((event) => ({
     cells: [
       moment(event.at),
-      event.status,
+      t(event.status),
       event.model ? digest(event.model) : "–",
       event.detail || "–",
     ],
   }));
-  return table("History", ["When", "Status", "Model", "What happened"], rows);
+  return table(t("History"), [t("When"), t("Status"), t("Model"), t("What happened")], rows);
 }
 
 function promiseCard(model, promise) {
@@ -54,18 +55,18 @@ function promiseCard(model, promise) {
     },
     h("h2", { id: "promise-status", tabindex: "-1" }, STATUS[promise.status] ?? promise.status),
     facts([
-      ["Promise", copyable(promise.id)],
-      ["Subject", promise.subject],
-      ["Issued", moment(promise.issued_at)],
-      ["Good until", moment(promise.expires_at)],
-      ["Issued by model", digest(promise.model)],
-      ["Probability before", percent(promise.probability_before)],
-      ["Probability after", percent(promise.probability_after)],
-      ["Takes about", duration(promise.months)],
-      ["Wished for", wishesText(model.features, promise.wishes)],
+      [t("Promise"), copyable(promise.id)],
+      [t("Subject"), promise.subject],
+      [t("Issued"), moment(promise.issued_at)],
+      [t("Good until"), moment(promise.expires_at)],
+      [t("Issued by model"), digest(promise.model)],
+      [t("Probability before"), percent(promise.probability_before)],
+      [t("Probability after"), percent(promise.probability_after)],
+      [t("Takes about"), duration(promise.months)],
+      [t("Wished for"), wishesText(model.features, promise.wishes)],
     ]),
     promise.decision && MAY_COME_BACK.has(promise.status)
-      ? h("p", {}, "One of several options: when one is redeemed, the others are withdrawn.")
+      ? h("p", {}, t("One of several options: when one is redeemed, the others are withdrawn."))
       : null,
     reliance(promise.robustness),
     certificate(promise.certificate),
@@ -85,19 +86,19 @@ function differences(features, title, items, words) {
 }
 
 function redemptionTitle({ fulfilled, honoured }) {
-  if (fulfilled && honoured) return "The promise is kept";
-  if (fulfilled) return "The promise is broken";
-  return honoured ? "Approved, though not as promised" : "Not approved, and not as promised";
+  if (fulfilled && honoured) return t("The promise is kept");
+  if (fulfilled) return t("The promise is broken");
+  return honoured ? t("Approved, though not as promised") : t("Not approved, and not as promised");
 }
 
 /** What came of a visit, in words. */
 function redemptionCard(model, answer) {
   const done = answer.fulfilled
-    ? "Fulfilled: the applicant made every change that was asked for."
-    : "Not fulfilled: not every change that was asked for was made.";
+    ? t("Fulfilled: the applicant made every change that was asked for.")
+    : t("Not fulfilled: not every change that was asked for was made.");
   const kept = answer.honoured
-    ? "Honoured: the model approves the application as presented."
-    : "Not honoured: the model does not approve the application as presented.";
+    ? t("Honoured: the model approves the application as presented.")
+    : t("Not honoured: the model does not approve the application as presented.");
   return h(
     "div",
     { class: "outcome" },
@@ -106,29 +107,39 @@ function redemptionCard(model, answer) {
     h(
       "p",
       {},
-      "Probability of the favourable outcome: ",
-      h("strong", {}, percent(answer.probability)),
-      ".",
+      parts("Probability of the favourable outcome: {share}.", {
+        share: h("strong", {}, percent(answer.probability)),
+      }),
     ),
     differences(
       model.features,
-      "Promised, but not as asked",
+      t("Promised, but not as asked"),
       answer.unmet,
-      (item, text) => `${text(item.promised)} was promised, ${text(item.presented)} is presented.`,
+      (item, text) => 
+        t("{promised} was promised, {presented} is presented.", {
+          promised: text(item.promised),
+          presented: text(item.presented),
+        }),
     ),
     differences(
       model.features,
-      "Changed since, without being asked",
+      t("Changed since, without being asked"),
       answer.drifted,
-      (item, text) => `was ${text(item.was)}, now ${text(item.presented)}.`,
+      (item, text) => 
+        t("was {was}, now {now}.", { was: text(item.was), now: text(item.presented) }),
     ),
     differences(
       model.features,
-      "Not as it may be",
+      t("Not as it may be"),
       answer.forbidden,
-      (item, text) => `${item.rule}: was ${text(item.was)}, now ${text(item.presented)}.`,
+      (item, text) => 
+        `${item.rule}: ${t("was {was}, now {now}.", { was: text(item.was), now: text(item.presented) })}`,
     ),
-    h("p", {}, "The promise now stands as ", h("strong", {}, answer.status), "."),
+    h(
+      "p",
+      {},
+      parts("The promise now stands as {status}.", { status: h("strong", {}, t(answer.status)) }),
+    ),
   );
 }
 
@@ -141,9 +152,11 @@ async function redrawn(model, id) {
 
 /** The form for a returning applicant, filled with what was promised. */
 function returnCard(model, promise) {
-  const title = h("h2", { id: "return-title" }, "Has come back");
+  const title = h("h2", { id: "return-title" }, t("Has come back"));
   if (!MAY_COME_BACK.has(promise.status)) {
-    const text = `This promise is ${promise.status}, so there is nothing left to check.`;
+    const text = t("This promise is {status}, so there is nothing left to check.", {
+      status: t(promise.status),
+    });
     return h(
       "section",
       { class: "card", "aria-labelledby": "return-title" },
@@ -155,7 +168,7 @@ function returnCard(model, promise) {
   const fields = buildFields(container, model.features, "return");
   fields.fill(new Map(Object.entries(promise.recourse)));
   const alert = h("div", { class: "alert", role: "alert", tabindex: "-1", hidden: true });
-  const submit = h("button", { type: "submit", class: "main" }, "Check and record");
+  const submit = h("button", { type: "submit", class: "main" }, t("Check and record"));
   const result = h("div", {});
 
   async function redeem() {
@@ -188,8 +201,7 @@ function returnCard(model, promise) {
     h(
       "p",
       {},
-      "The form holds the application as it was promised. Change what is different today; the ",
-      "answer is recorded in the ledger.",
+      t("The form holds the application as it was promised. Change what is different today; the answer is recorded in the ledger."),
     ),
     form,
     result,
@@ -203,8 +215,8 @@ async function lookUp(model, id, wanted) {
   hideAlert(alert);
   found.replaceChildren();
   if (!ID.test(id)) {
-    const example = "such as 0b7e3c1a-5d2f-4c7b-9a41-2f6d8e90c3b5";
-    showAlert(alert, id ? `That is not the id of a promise, ${example}.` : "Enter an id.");
+    const example = "0b7e3c1a-5d2f-4c7b-9a41-2f6d8e90c3b5";
+    showAlert(alert, id ? t("That is not the id of a promise, such as {example}.", { example }) : t("Enter an id."));
     return;
   }
   try {
@@ -228,7 +240,7 @@ export function makePromise(model) {
   function show(id) {
     input.value = id;
     shown = id;
-    announce("Looking it up.");
+    announce(t("Looking it up."));
     return lookUp(model, id, () => shown === id);
   }
 

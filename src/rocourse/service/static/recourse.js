@@ -2,15 +2,16 @@
 
 import { announce, choice, h, svg, table } from "./dom.js";
 import { number, percent, short, valueText } from "./format.js";
+import { t } from "./words.js";
 
 const MOST_SEGMENTS = 24;
 
 /** What the change is, in a word or two: not by colour alone. */
 function difference(feature, before, after) {
   const numbers = typeof before === "number" && typeof after === "number";
-  if (!numbers || feature?.kind !== "continuous") return "changed";
-  const way = after > before ? "up" : "down";
-  return `${way} by ${number(Math.abs(after - before))}`;
+  if (!numbers || feature?.kind !== "continuous") return t("changed");
+  const by = number(Math.abs(after - before));
+  return t(after > before ? "up by {n}" : "down by {n}", { n: by });
 }
 
 function after(feature, from, to) {
@@ -42,13 +43,13 @@ export function comparison(features, row, recourse) {
       cells: [breakable(name), valueText(feature, from), after(feature, from, to)],
     };
   });
-  const box = table("Before and after", ["Field", "Before", "After"], rows);
+  const box = table(t("Before and after"), [t("Field"), t("Before"), t("After")], rows);
   box.classList.add("changed-only");
   const toggle = choice(
-    "Show",
+    t("Show"),
     [
-      ["changed", "Changed only"],
-      ["all", "All fields"],
+      ["changed", t("Changed only")],
+      ["all", t("All fields")],
     ],
     (shown) => box.classList.toggle("changed-only", shown === "changed"),
   );
@@ -67,7 +68,7 @@ export function changeList(changes) {
 /** How long the changes take, where that is known. */
 export function duration(months) {
   if (months === null || months === undefined) return null;
-  return months === 1 ? "1 month" : `${short(months)} months`;
+  return t(months === 1 ? "1 month" : "{n} months", { n: short(months) });
 }
 
 /** Segments of which as many are filled as models honour the recourse. */
@@ -90,10 +91,16 @@ function segments(honoured, witnesses) {
 /** How many models of shifted data would honour the recourse, in words and as a bar. */
 export function robustness({ witnesses, honoured, share }) {
   if (witnesses === null) {
-    const estimate = `The chance that the next model honours this is estimated at ${percent(share)}.`;
+    const estimate = t(
+      "The chance that the next model honours this is estimated at {share}.",
+      { share: percent(share) },
+    );
     return h("div", { class: "robustness" }, h("p", {}, estimate));
   }
-  const words = `${honoured} of ${witnesses} models of shifted data would honour this.`;
+  const words = t("{n} of {all} models of shifted data would honour this.", {
+    n: honoured,
+    all: witnesses,
+  });
   const bar = svg(
     "svg",
     // The words beside it say the same.
@@ -106,34 +113,38 @@ export function robustness({ witnesses, honoured, share }) {
 /** What is proved of the recourse, and what is not. */
 export function certificate(told) {
   if (!told) return null;
-  const at = told.at === null ? "" : `, ${short(told.at)} asked for`;
-  const sure = told.confidence === null ? "" : ` at a confidence of ${percent(told.confidence)}`;
+  const at = told.at === null ? "" : t(", {level} asked for", { level: short(told.at) });
+  const sure =
+    told.confidence === null
+      ? ""
+      : t(" at a confidence of {share}", { share: percent(told.confidence) });
+  const level = t("Level: {level}", { level: short(told.level) });
   return h(
     "details",
     { class: "certificate" },
-    h("summary", {}, told.holds === false ? "Not certified" : "Certified"),
-    h("p", {}, `${told.covers} Level: ${short(told.level)}${sure}${at}.`),
-    h("p", { class: "quiet" }, `It does not say more: ${told.leaves_out}`),
+    h("summary", {}, told.holds === false ? t("Not certified") : t("Certified")),
+    h("p", {}, `${told.covers} ${level}${sure}${at}.`),
+    h("p", { class: "quiet" }, t("It does not say more: {rest}", { rest: told.leaves_out })),
   );
 }
 
 async function copy(text, node, button) {
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-    announce("The id was copied.");
+    button.textContent = t("Copied");
+    announce(t("The id was copied."));
   } catch {
     // Without HTTPS the clipboard is out of reach: select the text instead.
     getSelection().selectAllChildren(node);
-    button.textContent = "Press Ctrl+C";
-    announce("The id is selected. Press Ctrl and C to copy it.");
+    button.textContent = t("Press Ctrl+C");
+    announce(t("The id is selected. Press Ctrl and C to copy it."));
   }
 }
 
 /** An id with a button that copies it. */
 export function copyable(id) {
   const code = h("code", { class: "id" }, id);
-  const button = h("button", { type: "button", class: "small" }, "Copy the id");
+  const button = h("button", { type: "button", class: "small" }, t("Copy the id"));
   button.addEventListener("click", () => copy(id, code, button));
   return h("span", { class: "copyable" }, code, " ", button);
 }

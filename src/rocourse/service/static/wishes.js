@@ -2,9 +2,10 @@
 
 import { byId, freshId, h } from "./dom.js";
 import { list, valueText } from "./format.js";
+import { t } from "./words.js";
 
-const ENDS = ["At least", "At most"];
-const DATES = ["From", "Until"];
+const ENDS = [t("At least"), t("At most")];
+const DATES = [t("From"), t("Until")];
 
 function inputType(feature) {
   if (!feature.date) return "number";
@@ -35,14 +36,14 @@ function tick(before, feature, after, changed) {
 
 /** The categories of a feature, to be ticked if they will do. */
 function among(feature, changed) {
-  const title = h("summary", {}, "End as one of …");
+  const title = h("summary", {}, t("End as one of …"));
   const boxes = feature.categories.map((category) => {
     const id = freshId("wish");
     const input = h("input", { id, type: "checkbox", on: { change: changed } });
     const label = h("label", { for: id }, valueText(feature, category));
     return { category, input, node: h("span", { class: "tick" }, input, label) };
   });
-  const legend = h("legend", { class: "unseen" }, `${feature.name} may end as`);
+  const legend = h("legend", { class: "unseen" }, t("{name} may end as", { name: feature.name }));
   const group = h("fieldset", { class: "among" }, legend, boxes.map(({ node }) => node));
   const ticked = () => boxes.filter(({ input }) => input.checked).map(({ category }) => category);
   return { inputs: boxes.map(({ input }) => input), ticked, node: h("details", {}, title, group) };
@@ -61,8 +62,8 @@ function makeWish(feature, changed) {
     for (const input of [...places, rather.input]) input.disabled = lock.input.checked;
     changed();
   }
-  const lock = tick("Keep ", feature, "as it is", locking);
-  const rather = tick("Change ", feature, "rather than others", changed);
+  const lock = tick(t("Keep "), feature, t("as it is"), locking);
+  const rather = tick(t("Change "), feature, t("rather than others"), changed);
   const node = h(
     "div",
     { class: "wish" },
@@ -106,7 +107,7 @@ export function buildWishes(button, features, prefix) {
   function mark() {
     const made = (wish) => wish.locked() || wish.preferred() || wish.range();
     const count = wishes.filter(made).length;
-    button.textContent = count ? `My wishes (${count})` : "My wishes";
+    button.textContent = count ? t("My wishes ({n})", { n: count }) : t("My wishes");
   }
 
   function make() {
@@ -154,13 +155,14 @@ export function buildWishes(button, features, prefix) {
 
 function rangeText(feature, name, values) {
   if (feature?.kind === "categorical") {
-    return `${name} ends as ${values.map((value) => valueText(feature, value)).join(" or ")}`;
+    const ends = values.map((value) => valueText(feature, value)).join(t(" or "));
+    return t("{name} ends as {ends}", { name, ends });
   }
   const words = feature?.date ? DATES : ENDS;
   const ends = values.flatMap((end, i) =>
     end === null ? [] : [`${words[i].toLowerCase()} ${valueText(feature, end)}`],
   );
-  return `${name} ${feature?.date ? "" : "of "}${ends.join(" and ")}`;
+  return t(feature?.date ? "{name} {ends}" : "{name} of {ends}", { name, ends: list(ends) });
 }
 
 /** Wishes that were made, in words; null without any. */
@@ -168,12 +170,12 @@ export function wishesText(features, wishes) {
   if (!wishes) return null;
   const known = new Map(features.map((feature) => [feature.name, feature]));
   const parts = [
-    wishes.lock?.length ? `${list(wishes.lock)} as before` : null,
+    wishes.lock?.length ? t("{names} as before", { names: list(wishes.lock) }) : null,
     ...Object.entries(wishes.ranges ?? {}).map(([name, values]) =>
       rangeText(known.get(name), name, values),
     ),
-    wishes.only ? `no change but of ${list(wishes.only) || "nothing"}` : null,
-    wishes.prefer?.length ? `rather ${list(wishes.prefer)} than others` : null,
+    wishes.only ? t("no change but of {names}", { names: list(wishes.only) || t("nothing") }) : null,
+    wishes.prefer?.length ? t("rather {names} than others", { names: list(wishes.prefer) }) : null,
   ].filter(Boolean);
   return parts.length ? parts.join("; ") : null;
 }
