@@ -22,6 +22,7 @@ from rocourse.schema import (
     EachWishes,
     OutOfRange,
     Recourse,
+    Rows,
     Schema,
     WishesLike,
 )
@@ -141,6 +142,26 @@ class Advising:
         check_is_fitted(self)
         target = np.searchsorted(self.classes_, recourse.desired)
         told: np.ndarray | None = self._advisor.robustness(recourse.attempts, target)
+        return told
+
+    def learned(self, rows: Rows, target: np.ndarray) -> dict[str, np.ndarray]:
+        """What was learned beside the model, by what comes of it.
+
+        Args:
+            rows: Encoded rows.
+            target: The class index wanted for each, `[n]`.
+
+        Returns:
+            Arrays with a row for each: `proposed` by a generator, numbers and codes, and `chance`
+            of the next model, where there is an idea of it; of methods that only search, nothing.
+        """
+        told = {}
+        # What can be trained against an attack is a network that proposes.
+        if self.proposer_.takes_attack:
+            proposed = self._advisor.propose(rows, target)
+            told["proposed"] = np.hstack([proposed.continuous, proposed.categories])
+        if (chance := self._advisor.robustness(rows, target)) is not None:
+            told["chance"] = chance[:, None]
         return told
 
     def pledge(self, desired: Any = None) -> Pledge | None:

@@ -13,9 +13,9 @@ from rocourse.models.training._objective import class_loss, proximity_loss, weig
 def test_binary_losses_equal_scikit_learns(logit, label):
     probability = 1 / (1 + np.exp(-logit))
     squared = class_loss(jnp.array([logit]), jnp.int32(label), kind="mse")
-    np.testing.assert_allclose(
-        squared, brier_score_loss([label], [probability], pos_label=1, labels=[0, 1]), atol=1e-7
-    )
+    # Of both classes at once, as scikit-learn knows them then; of each the same.
+    told = brier_score_loss([label, 1 - label], [probability, 1 - probability], pos_label=1)
+    np.testing.assert_allclose(squared, told, atol=1e-7)
     entropy = class_loss(jnp.array([logit]), jnp.int32(label), kind="cross_entropy")
     np.testing.assert_allclose(
         entropy, np.logaddexp(0, -logit if label else logit), rtol=1e-5, atol=1e-7

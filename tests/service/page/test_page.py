@@ -14,6 +14,9 @@ from tests.service.page.stub import EXPIRED, PROMISE, REASON, ROW, SCRIPT, make_
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 KEY = "sesame"
+# A busy machine must not decide what a test sees.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -83,7 +86,7 @@ def visit(browser):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: heard(message))
         page.goto(url)

@@ -88,13 +88,14 @@ def fitted_names(model: Any) -> tuple[str, ...] | None:
         names = model.feature_names
     elif is_from(model, "lightgbm", "Booster"):
         names = model.feature_name()
-        if names == [f"Column_{k}" for k in range(len(names))]:
-            return None
     elif isinstance(model, OnnxModel):
         names = model.names
     else:
         names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(str(name) for name in names)
+    told = () if names is None else tuple(str(name) for name in names)
+    # What LightGBM calls columns without names.
+    nameless = told == tuple(f"Column_{k}" for k in range(len(told)))
+    return None if nameless else told
 
 
 def schema_columns(names: tuple[str, ...], schema: Schema, name: str) -> tuple[str, ...]:
