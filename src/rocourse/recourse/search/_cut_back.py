@@ -55,8 +55,8 @@ def cut_back(
         return ~missed(ask(tried, where), where)
 
     def worth(said: np.ndarray, where: np.ndarray) -> np.ndarray:
-        agreed: np.ndarray = ndtr(CAUTION * said).mean(axis=0)
-        return AGREEMENT_WORTH * level[where] ** 2 * agreed
+        whole: np.ndarray = AGREEMENT_WORTH * level[where] ** 2 * ndtr(CAUTION * said).mean(axis=0)
+        return whole
 
     def is_dear(said: np.ndarray, where: np.ndarray, price: np.ndarray) -> np.ndarray:
         """Where a change costs more than it is worth, and the model agrees without it."""
