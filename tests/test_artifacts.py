@@ -330,6 +330,42 @@ def test_a_model_that_answers_otherwise_than_it_did_is_refused(stored):
     assert "does not answer as it did" in refusal(stored)
 
 
+def test_a_generator_that_proposes_otherwise_than_it_did_is_refused(tmp_path):
+    def change(name, tensor):
+        return tensor[..., ::-1].copy() if name.startswith("state") else tensor
+
+    folder = save(trained_model(), tmp_path / "model")
+    edit_weights(folder, change)
+    assert "does not advise as it did" in refusal(folder)
+
+
+def test_a_generator_that_overflows_is_refused(stored):
+    def change(name, tensor):
+        return np.full_like(tensor, 3e38) if name.startswith("state") else tensor
+
+    edit_weights(stored, change)
+    assert "does not advise" in refusal(stored) or "NaN or infinite" in refusal(stored)
+
+
+def test_jurors_that_judge_otherwise_than_they_did_are_refused(tmp_path):
+    folder = save(untrained_model("rocourse"), tmp_path / "model")
+    test = json.loads((folder / HEADER).read_text())["self_test"]
+    test["learned"]["chance"] = [[1.0 - chance] for (chance,) in test["learned"]["chance"]]
+    edit_header(folder, self_test=test)
+    assert "does not advise as it did" in refusal(folder)
+
+
+@pytest.mark.parametrize("learned", [None, [], {}, {"proposed": [[0.5]]}, {"proposed": "x"}])
+def test_a_self_test_of_another_shape_is_refused(stored, learned):
+    test = json.loads((stored / HEADER).read_text())["self_test"]
+    edit_header(stored, self_test={**test, "learned": learned})
+    assert "its self-test" in refusal(stored)
+    # A release of before wrote down less.
+    del test["learned"]
+    edit_header(stored, self_test=test)
+    assert load(stored).method == "rocoursenet"
+
+
 def test_a_model_without_a_self_test_is_asked_all_the_same(stored):
     edit_header(stored, self_test=None)
     assert load(stored).method == "rocoursenet"

@@ -60,7 +60,7 @@ def service(tmp_path_factory, stored):
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, server_header=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENT["deadline"]
     while not server.started:
         assert thread.is_alive() and time.monotonic() < until, "the service did not start"
         time.sleep(0.02)
@@ -73,7 +73,7 @@ def service(tmp_path_factory, stored):
 @pytest.fixture(scope="module")
 def client(service):
     url, headers = service
-    with httpx.Client(base_url=url, headers=headers, timeout=30) as client:
+    with httpx.Client(base_url=url, headers=headers, timeout=PATIENT["deadline"]) as client:
         yield client
 
 
@@ -104,7 +104,9 @@ def check(service, operation, mode):
         wished = isinstance(case.body, dict) and "wishes" in str(case.body.get("applicants"))
         # A shape does not say which wishes leave something to be had.
         untaken = [positive_data_acceptance] if wished else []
-        case.call_and_validate(headers=dict(service[1]), excluded_checks=untaken)
+        case.call_and_validate(
+            headers=dict(service[1]), excluded_checks=untaken, timeout=PATIENT["deadline"]
+        )
 
     conforms()
 

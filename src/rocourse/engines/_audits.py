@@ -84,7 +84,10 @@ class LedgerAudit:
     ) -> Iterator[list[AuditPart]]:
         """What auditors make of promises, all of them or between two ids, page by page."""
         for page in ledger.promised_rows(**self._which, page=self.page, **ends):
-            yield [judge.judge(page, all_failed=self.all_failed) for judge in auditors]
+            parts = [judge.judge(page, all_failed=self.all_failed) for judge in auditors]
+            # Let go of before the next page is read.
+            del page
+            yield parts
 
     @property
     def _which(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from rocourse.schema import (
     EachWishes,
     OutOfRange,
     Recourse,
+    Rows,
     Schema,
     WishesLike,
 )
@@ -141,6 +142,26 @@ class Advising:
         check_is_fitted(self)
         target = np.searchsorted(self.classes_, recourse.desired)
         told: np.ndarray | None = self._advisor.robustness(recourse.attempts, target)
+        return told
+
+    def learned(self, rows: Rows, target: np.ndarray) -> dict[str, np.ndarray]:
+        """What was learned beside the model, by what comes of it.
+
+        Args:
+            rows: Encoded rows.
+            target: The class index wanted for each, `[n]`.
+
+        Returns:
+            Arrays with a row for each: `proposed` by a generator, numbers and codes, and `chance`
+            of the next model, where there is an idea of it; of methods that only search, nothing.
+        """
+        told = {}
+        # What can be trained against an attack is a network that proposes.
+        if self.proposer_.takes_attack:
+            proposed = self._advisor.propose(rows, target)
+            told["proposed"] = np.hstack([proposed.continuous, proposed.categories])
+        if (chance := self._advisor.robustness(rows, target)) is not None:
+            told["chance"] = chance[:, None]
         return told
 
     def pledge(self, desired: Any = None) -> Pledge | None:
@@ -265,7 +286,7 @@ class Advising:
                 chance that a forest grown anew votes alike.
             at: The level that is asked for, in the kind's own measure; None: whatever there is.
             confidence: How sure a level is to be that rests on draws, for each row by itself.
-            exact: With `delta`: whether to ask HiGHS where intervals do not suffice.
+            exact: With `delta`: whether to search where intervals do not suffice.
             delta: With `sampled`: how far every weight and bias may move.
             X: With `witnesses` and `ellipsoid`: the rows that models are fitted to, those of the
                 fit. Without them those witnesses are asked that the model was fitted with.

@@ -381,9 +381,11 @@ class Ledger:
                 found = connection.execute(asked).all()
             if not found:
                 return
-            rows = to_promised_rows(found)
-            yield rows
-            asked = query.where(promises.c.id > rows.ids[-1])
+            asked = query.where(promises.c.id > found[-1].id)
+            rows = [to_promised_rows(found)]
+            # Nothing of it is held while the next page is read.
+            del found
+            yield rows.pop()
 
     def _pages(self, query: sa.Select[tuple[object, ...]]) -> Iterator[list[Promise]]:
         found = self._fetch(query)

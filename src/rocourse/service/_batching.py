@@ -135,7 +135,7 @@ class Batcher(Generic[Asked, Answered]):
         loop, now = asyncio.get_running_loop(), self._clock()
         future: asyncio.Future[Answered] = loop.create_future()
         # Looked for now and then, and told before the time is up and not after.
-        until = now + within - min(_TICK, within / 2)
+        until = now + within - min(2 * _TICK, within / 2)
         self._waiting.append(_Waiting(request, weight, future, now, until))
         self._weight += weight
         self._came += 1

@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason="the page is tested with playwright, wh
 
 from playwright.sync_api import expect  # noqa: E402
 from tests.service.making import ROW  # noqa: E402
-from tests.service.page.test_page import CHROMIUM, browser  # noqa: E402, F401
+from tests.service.page.test_page import CHROMIUM, PATIENCE, browser  # noqa: E402, F401
 from tests.service.test_notices import LENDER  # noqa: E402
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in chromium: missing")
@@ -26,7 +26,7 @@ def address(tmp_path_factory, stored):
     command = [sys.executable, "-m", "rocourse.cli", "serve", str(folder / "model"), "--port", "0"]
     command += ["--ledger", str(folder / "l.db"), "--candidate", str(stored / "contrary")]
     (folder / "lender.toml").write_text(LENDER)
-    command += ["--lender", str(folder / "lender.toml")]
+    command += ["--lender", str(folder / "lender.toml"), "--deadline", "60"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -38,6 +38,7 @@ def address(tmp_path_factory, stored):
 def page(address, browser):  # noqa: F811
     """The page, which must not complain."""
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     faults = []
     page.on("console", lambda line: faults.append(line.text) if _is_fault(line) else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
