@@ -15,6 +15,9 @@ import pandas as pd
 import torch
 from ellice import Data, Explainer
 
+# Of a last layer's loss, as rocourse has it; by default it is a tenth of that.
+_PENALTY = 1e-3
+
 
 def network(arrays: dict[str, np.ndarray], depth: int) -> torch.nn.Sequential:
     """The model that decides, as PyTorch has it."""
@@ -54,6 +57,7 @@ def main() -> None:
                 else None,
                 permitted_range={names[k]: [0.0, 1.0] for k in task["numbers"]},
                 robustness_epsilon=task["epsilon"],
+                regularization_coefficient=_PENALTY,
                 requires="robust",
                 progress_bar=False,
             )

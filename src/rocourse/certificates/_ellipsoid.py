@@ -171,8 +171,8 @@ def certify_ellipsoid(
         },
         model,
         "Every last layer that loses at most the level to the best one, in mean cross-entropy on "
-        "the rows that were given, gives the changed row its class at the cut-off that grants as "
-        "many of these rows as the model does.",
+        "the rows that were given, gives the changed row its class at the cut-off at which the "
+        "best one grants as many of these rows as the model does.",
         "The layers before stay as they are, the loss is taken for the quadratic function that it "
         "is near its least, and other rows have another least.",
     )

@@ -286,7 +286,7 @@ class Advising:
                 chance that a forest grown anew votes alike.
             at: The level that is asked for, in the kind's own measure; None: whatever there is.
             confidence: How sure a level is to be that rests on draws, for each row by itself.
-            exact: With `delta`: whether to ask HiGHS where intervals do not suffice.
+            exact: With `delta`: whether to search where intervals do not suffice.
             delta: With `sampled`: how far every weight and bias may move.
             X: With `witnesses` and `ellipsoid`: the rows that models are fitted to, those of the
                 fit. Without them those witnesses are asked that the model was fitted with.

@@ -335,6 +335,19 @@ def test_options_are_cards_with_their_changes_cost_certainty_and_promise(page, s
     )
 
 
+def test_a_certificate_says_what_it_covers_and_what_not_beside_the_letter(page):
+    fill_in(page, options=3)
+    submit(page)
+    first = page.locator(".option").first
+    expect(first.get_by_text("It does not say more")).to_be_hidden()
+    first.get_by_text("Certified", exact=True).click()
+    expect(first).to_contain_text("Every model whose weights move by at most the level honours it.")
+    expect(first).to_contain_text("Level: 0.0213, 0.01 asked for.")
+    expect(first).to_contain_text("It does not say more: Training anew moves them further.")
+    # One letter tells of all the options.
+    expect(page.get_by_role("button", name="Letter (PDF)")).to_have_count(1)
+
+
 def test_wishes_are_sent_as_they_were_made(page, stub):
     fill_in(page)
     assert page.locator(".wish").count() == 0
@@ -512,6 +525,8 @@ def test_keyboard_alone_gets_through(page):
     keys.type("A-1")
     keys.press("Enter")
     expect(page.locator("#verdict")).to_contain_text("Refused")
+    # Past the certificate.
+    keys.press("Tab")
     keys.press("Tab")
     keys.press("ArrowRight")
     assert len(visible_rows(page)) == len(ROW)

@@ -6,6 +6,10 @@ import { language, t } from "./words.js";
 // No comma in four digits: they may be a year.
 const NUMBERS = new Intl.NumberFormat(language, { maximumSignificantDigits: 8, useGrouping: "min2" });
 const SHORT = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+const PROVED = new Intl.NumberFormat(language, {
+  maximumSignificantDigits: 3,
+  roundingMode: "floor",
+});
 const PERCENT = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 const MOMENTS = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
   dateStyle: "medium",
@@ -20,6 +24,11 @@ export function number(value) {
 /** A cost, a margin: two digits are enough. */
 export function short(value) {
   return typeof value === "number" ? SHORT.format(value) : "–";
+}
+
+/** What is proved: three digits, rounded down, so that no more is said than holds. */
+export function proved(value) {
+  return PROVED.format(value);
 }
 
 /** A share; what is not certain is never rounded to 0% or 100%. */

@@ -1,7 +1,7 @@
 // What a recourse asks for: the row before and after, and how far it can be relied on.
 
 import { announce, choice, h, svg, table } from "./dom.js";
-import { number, percent, short, valueText } from "./format.js";
+import { number, percent, proved, short, valueText } from "./format.js";
 import { t } from "./words.js";
 
 const MOST_SEGMENTS = 24;
@@ -113,12 +113,12 @@ export function robustness({ witnesses, honoured, share }) {
 /** What is proved of the recourse, and what is not. */
 export function certificate(told) {
   if (!told) return null;
-  const at = told.at === null ? "" : t(", {level} asked for", { level: short(told.at) });
+  const at = told.at === null ? "" : t(", {level} asked for", { level: proved(told.at) });
   const sure =
     told.confidence === null
       ? ""
       : t(" at a confidence of {share}", { share: percent(told.confidence) });
-  const level = t("Level: {level}", { level: short(told.level) });
+  const level = t("Level: {level}", { level: proved(told.level) });
   return h(
     "details",
     { class: "certificate" },
