@@ -22,6 +22,7 @@ _SHARED = ("numpy", "pandas", "scikit-learn", "scipy")
 def ellice_recourses(
     schema: Schema,
     layers: Layers,
+    last: np.ndarray,
     train: np.ndarray,
     labels: np.ndarray,
     rows: np.ndarray,
@@ -32,6 +33,7 @@ def ellice_recourses(
     Args:
         schema: What may change.
         layers: The model that decides.
+        last: Its last layer, fitted anew, for the class that is wanted; the bias last.
         train: Encoded training rows.
         labels: 0 and 1.
         rows: Who asks, encoded.
@@ -59,8 +61,8 @@ def ellice_recourses(
     }
     arrays = {"train": train, "labels": labels, "rows": rows}
     weights = [np.concatenate(layers.weights[0]), *(block_diag(*w) for w in layers.weights[1:])]
-    weights.append(layers.last[:, 0].reshape(1, -1))
-    for k, (weight, bias) in enumerate(zip(weights, (*layers.biases, layers.offset), strict=True)):
+    weights.append(last[None, :-1])
+    for k, (weight, bias) in enumerate(zip(weights, (*layers.biases, last[-1:]), strict=True)):
         arrays[f"weight{k}"], arrays[f"bias{k}"] = weight, bias.ravel()
     with TemporaryDirectory() as name:
         folder = Path(name)

@@ -4,11 +4,10 @@
 
 RoCourse and RoCoursePanel with their defaults, on the first version of each data set; the refused
 of the last third are asked about. Levels are those that a quarter and a tenth of the advice has
-without being searched for. Beside it, for the same model and the same level, where levels are those
-of RoCoursePanel: ElliCE by its two methods (level: the loss ε), and the nearest training row that
-holds at δ (RNCE, as RobustX has it; of the 50 nearest, one that holds within constraints). What
-they propose is made to keep the constraints, and judged by the same certificates.
-by the same certificates.
+without being searched for. Beside RoCoursePanel's, for the same model and level: ElliCE by its two
+methods (level: the loss ε, about the same best last layer), and the nearest training row that holds
+at δ (RNCE, as RobustX has it; of the 50 nearest, one that holds within constraints). What they
+propose is made to keep the constraints, and judged by the same certificates.
 """
 
 import argparse
@@ -61,9 +60,12 @@ class Rivals:
         if not ellice:
             return []
         some = np.arange(min(_FEW, len(self.asked)))
+        theta = self.last.found.centre.copy()
+        theta[-1] -= self.last.cut
         found = ellice_recourses(
             self.schema,
             self.layers,
+            self.sign * theta,
             self.train,
             self.labels,
             self._encoded(self.rows.take(some)),

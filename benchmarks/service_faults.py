@@ -1,6 +1,6 @@
 """What a service says while something is wrong, how soon, and how soon it ends.
 
-    python benchmarks/service_faults.py [--seconds 60] [--promises 1000000] [--only lock ...]
+    python benchmarks/service_faults.py [--seconds 60] [--promises 1000000] [--rounds 5] [--only …]
 
 Faults, each with a service of its own, while `/healthz`, `/readyz` and a decision are asked for
 again and again: `lock`, another process holds the lock of the ledger's file; `frozen`, a server of
