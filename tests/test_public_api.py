@@ -538,6 +538,10 @@ PUBLIC = {
     },
     "rocourse.recourse.proof": {"Margins", "SLOPE", "Sought", "margins_of", "prove", "seek"},
     "rocourse.recourse.search": {
+        "AGREEMENT_WORTH",
+        "CAUTION",
+        "CONSENT",
+        "moderated",
         "Candidate",
         "Columns",
         "EDIT_PRICE",
