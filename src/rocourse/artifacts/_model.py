@@ -157,12 +157,14 @@ def read_files(path: PathLike) -> tuple[dict[str, Any], bytes]:
     Raises:
         ArtifactError: As of `load`.
     """
-    directory = Path(path)
+    given = Path(path)
     for _ in range(_TRIES):
+        # A link may point elsewhere by the second read.
+        directory = given.resolve() if given.is_symlink() else given
         header, weights = _read_header(directory), _read(directory, _WEIGHTS)
-        if header == _read_header(directory):
+        # Others are of a model that took its place in between, or altered: `build` says so.
+        if _are_stated(weights, header):
             break
-        # Another model took its place in between.
     return header, weights
 
 
@@ -320,13 +322,17 @@ def _read_header(directory: Path) -> dict[str, Any]:
     return header
 
 
+def _are_stated(weights: bytes, header: Mapping[str, Any]) -> bool:
+    stated = header.get("weights")
+    return isinstance(stated, dict) and hashlib.sha256(weights).hexdigest() == stated.get("sha256")
+
+
 def _read_weights(
     directory: Path, content: bytes, header: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
-    stated = header.get("weights")
-    expected = stated if isinstance(stated, dict) else {}
-    if hashlib.sha256(content).hexdigest() != expected.get("sha256"):
-        size = expected.get("bytes")
+    if not _are_stated(content, header):
+        stated = header.get("weights")
+        size = stated.get("bytes") if isinstance(stated, dict) else None
         truncated = isinstance(size, int) and len(content) < size
         what = f"is truncated to {len(content)} of {size} bytes" if truncated else "is altered"
         raise ArtifactError(
