@@ -6,8 +6,10 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Never
 
+from rocourse._places import ObjectPath, place
 from rocourse.errors import OutputError, RocourseError
 
 PathLike = str | os.PathLike[str]
@@ -15,7 +17,7 @@ PathLike = str | os.PathLike[str]
 
 def write_file(
     path: PathLike, content: bytes, *, force: bool = False, private: bool = False
-) -> Path:
+) -> None:
     """Writes a file so that it is there complete or not at all.
 
     Args:
@@ -24,20 +26,18 @@ def write_file(
         force: Whether to replace a file that is there already.
         private: Whether only the owner may read it.
 
-    Returns:
-        The path that was written.
-
     Raises:
         OutputError: The path exists already, is a directory, or cannot be written.
     """
     with new_file(path, force=force, private=private) as file:
         file.write(content)
-    return Path(path)
 
 
 @contextmanager
 def new_file(path: PathLike, *, force: bool = False, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write piece by piece: it appears when the block is done, or not at all.
+
+    One for an object store lies in the directory of temporary files until then.
 
     Args:
         path: File to write; the directories above it are made if need be.
@@ -48,8 +48,16 @@ def new_file(path: PathLike, *, force: bool = False, private: bool = False) -> I
         OutputError: As in `write_file`; also where the block itself fails to write.
     """
     destination = check_file_path(path, force=force)
-    temporary = _sibling(destination)
     try:
+        if isinstance(destination, ObjectPath):
+            with TemporaryDirectory() as folder:
+                whole = Path(folder, destination.name)
+                with open(whole, "xb") as file:
+                    yield file
+                check_file_path(path, force=force)
+                destination.put(whole)
+            return
+        temporary = _sibling(destination)
         with _directories(destination.parent):
             try:
                 with open(temporary, "xb", opener=_private if private else None) as file:
@@ -67,7 +75,7 @@ def new_file(path: PathLike, *, force: bool = False, private: bool = False) -> I
         _refuse_unwritable(path, error)
 
 
-def check_file_path(path: PathLike, *, force: bool = False) -> Path:
+def check_file_path(path: PathLike, *, force: bool = False) -> Path | ObjectPath:
     """Refuses a path that `write_file` would refuse; for checking before long work.
 
     Returns:
@@ -87,8 +95,13 @@ def check_file_path(path: PathLike, *, force: bool = False) -> Path:
     return destination
 
 
-def write_directory(path: PathLike, destination: Path, files: Mapping[str, bytes]) -> None:
+def write_directory(
+    path: PathLike, destination: Path | ObjectPath, files: Mapping[str, bytes]
+) -> None:
     """Writes a directory beside its place, then moves it there; replaces what is there.
+
+    Object stores move nothing: there the files are written in their order, and the last of them has
+    to tell whether it goes with the others.
 
     Args:
         path: The path as the caller named it, for the error sentence.
@@ -98,6 +111,10 @@ def write_directory(path: PathLike, destination: Path, files: Mapping[str, bytes
     Raises:
         OutputError: It cannot be written.
     """
+    if isinstance(destination, ObjectPath):
+        for name, content in files.items():
+            write_file(destination / name, content, force=True)
+        return
     temporary = _sibling(destination)
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +132,13 @@ def write_directory(path: PathLike, destination: Path, files: Mapping[str, bytes
         _refuse_unwritable(path, error)
 
 
-def resolve(path: PathLike) -> Path:
+def resolve(path: PathLike) -> Path | ObjectPath:
     """The path with symbolic links followed: what is replaced is a file, not a link to it."""
+    found = place(path)
+    if isinstance(found, ObjectPath):
+        return found
     try:
-        return Path(path).resolve()
+        return found.resolve()
     except (OSError, RuntimeError) as error:
         # A loop of links is a RuntimeError before Python 3.13.
         raise OutputError(
@@ -126,8 +146,15 @@ def resolve(path: PathLike) -> Path:
         ) from error
 
 
-def check_parents(path: PathLike, destination: Path) -> None:
+def check_parents(path: PathLike, destination: Path | ObjectPath) -> None:
     """Refuses a path whose nearest existing parent is no directory, or not writable."""
+    if isinstance(destination, ObjectPath):
+        if not destination.bucket.exists():
+            raise OutputError(
+                f"Output path {str(path)!r} must lie in a bucket that is there, but there is no "
+                f"{str(destination.bucket)!r}; make it, or check its name."
+            )
+        return
     parent = destination.parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent

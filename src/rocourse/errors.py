@@ -10,6 +10,7 @@ RocourseError
 ├── OutputError      (OSError)         an output path exists already or cannot be written
 ├── FetchError       (OSError)         a download failed or does not match its checksum
 ├── EngineError                        the workers of an engine died
+├── StoreError                         an object store cannot be reached, or refuses
 ├── LedgerError                        the ledger cannot be opened, read or written
 │   ├── UnknownPromise (LookupError)   no promise has this id
 │   └── SettledPromise (ValueError)    a promise cannot change to this status any more
@@ -32,6 +33,7 @@ __all__ = [
     "RocourseError",
     "SchemaError",
     "SettledPromise",
+    "StoreError",
     "TrainingError",
     "UnknownPromise",
 ]
@@ -71,6 +73,10 @@ class FetchError(RocourseError, OSError):
 
 class EngineError(RocourseError):
     """Those who worked on a task died, as often as it was tried."""
+
+
+class StoreError(RocourseError):
+    """An object store cannot be reached, or refuses what is asked of it."""
 
 
 class LedgerError(RocourseError):

@@ -102,7 +102,7 @@ def save_model(
     noted = models.Model() if mlflow_model is None else mlflow_model
     with TemporaryDirectory() as folder:
         stored = save(model, Path(folder) / "model")
-        header = json.loads((stored / "model.json").read_text(encoding="utf-8"))
+        header = json.loads((stored / "model.json").read_bytes())
         if "model" in header["supplied"] and model_from is None:
             raise ConfigError(
                 "A model in MLflow must be stored with the one that it explains, but that cannot "

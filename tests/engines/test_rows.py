@@ -7,12 +7,13 @@ import signal
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from tests.applicants import make_applicants, trained_model
+from tests.applicants import make_applicants, trained_model, untrained_model
 from tests.clusters import start_cluster
 from tests.command_line import refused, run, succeed
 
 from rocourse.artifacts import StoredModel, save
 from rocourse.console import _requests
+from rocourse.engines import _spread
 from rocourse.tables import _rows
 
 cluster = pytest.fixture(scope="module")(start_cluster)
@@ -66,6 +67,39 @@ def test_what_is_printed_is_the_same(folder, engine):
     here = succeed(*args).stdout
     assert succeed(*args, *engine).stdout == here
     assert succeed(*args, "--jobs=2").stdout == here
+
+
+@pytest.mark.filterwarnings("default::rocourse.schema.ClippedWarning")
+def test_an_evaluation_is_the_same(folder, tmp_path, engine, monkeypatch):
+    frame = pd.read_csv(folder / "a.csv")
+    frame.loc[0, "income"] += 1000.0
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    save(untrained_model(seed=3), tmp_path / "judge")
+    args = ("evaluate", folder / "model", tmp_path / "a.csv", "--against", tmp_path / "judge")
+    args = (*args, "--reference", folder / "a.csv", "--by=job", "--json")
+
+    def told(*more):
+        result = succeed(*args, *more)
+        document = json.loads(result.stdout)
+        del document["scores"]["seconds_per_recourse"]
+        return document, result.stderr
+
+    whole = told()
+    monkeypatch.setattr(_spread, "BATCH_ROWS", BATCH)
+    blocks = told()
+    assert blocks[0] == whole[0] and "clipped in 'income' (1 row" in blocks[1]
+    assert told("--jobs=2") == told(*engine) == blocks
+
+
+def test_an_evaluation_says_which_rows_are_bad(folder, tmp_path, engine, monkeypatch):
+    monkeypatch.setattr(_spread, "BATCH_ROWS", BATCH)
+    frame = pd.read_csv(folder / "a.csv")
+    frame.loc[70, "job"] = "astronaut"
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    sentence = refused("evaluate", folder / "model", tmp_path / "bad.csv", *engine)
+    assert sentence.startswith("Rows 60 to 89: Column 'job' must hold one of")
+    told = run("evaluate", folder / "model", tmp_path / "bad.csv", "--period=job", *engine)
+    assert told.exit_code == 2 and "leave out --engine and --jobs" in told.stderr
 
 
 def test_wishes_of_each_row_go_with_it(folder, tmp_path, engine):

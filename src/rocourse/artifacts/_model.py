@@ -21,7 +21,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors
@@ -35,6 +35,16 @@ from rocourse._files import (
     resolve,
     write_directory,
 )
+from rocourse._places import ObjectPath, Place, place
+from rocourse.artifacts._header import (
+    FORMAT,
+    HEADER,
+    VERSION,
+    digest_of,
+    plain_number,
+    read_header,
+    read_part,
+)
 from rocourse.artifacts._self_test import check_self_test, make_self_test
 from rocourse.errors import ArtifactError, OutputError, RocourseError
 
@@ -42,10 +52,6 @@ from rocourse.errors import ArtifactError, OutputError, RocourseError
 if TYPE_CHECKING:
     from rocourse.estimators import RecourseClassifier
 
-FORMAT = "rocourse-model"
-VERSION = 2
-
-_HEADER = "model.json"
 _WEIGHTS = "weights.safetensors"
 _CARD = "card.md"
 # Another model may be put in place while one is read; not for ever.
@@ -54,12 +60,13 @@ _TRIES = 5
 _OPENING = f'{{\n  "format": "{FORMAT}"'
 
 
-def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) -> Path:
+def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) -> Place:
     """Writes a fitted model to a directory.
 
     Args:
         model: A fitted estimator.
-        path: Directory to make; the directories above it are made if need be.
+        path: Directory to make, also in an object store, as in s3://bucket/model; the directories
+            above it are made if need be.
         force: Whether to replace a model that is there already.
 
     Returns:
@@ -88,12 +95,13 @@ def save(model: "RecourseClassifier", path: PathLike, *, force: bool = False) ->
         "self_test": self_test,
         "weights": {"bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()},
     }
-    header["digest"] = _digest(header)
-    text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False, default=_number)
-    files = {_HEADER: f"{text}\n".encode(), _WEIGHTS: weights}
-    write_directory(path, destination, files | {_CARD: _card(json.loads(text)).encode()})
+    header["digest"] = digest_of(header)
+    text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False, default=plain_number)
+    files = {_WEIGHTS: weights, _CARD: _card(json.loads(text)).encode()}
+    # The header last: it states what the weights are.
+    write_directory(path, destination, files | {HEADER: f"{text}\n".encode()})
     model.digest_ = header["digest"]
-    return Path(path)
+    return place(path)
 
 
 def card(model: "RecourseClassifier | PathLike", *, measured: Sequence[Any] = ()) -> str:
@@ -107,16 +115,16 @@ def card(model: "RecourseClassifier | PathLike", *, measured: Sequence[Any] = ()
         ArtifactError: As of `model_digest`.
     """
     if isinstance(model, str | os.PathLike):
-        header = _read_header(Path(model))
+        header = read_header(place(model))
         try:
-            return _card(header | {"digest": _digest(header)}, measured)
+            return _card(header | {"digest": digest_of(header)}, measured)
         except Exception as error:
             raise ArtifactError(
                 f"Model {str(model)!r} must have a complete header, but telling of it failed with "
                 f"{_told(error)}; copy or train the model again."
             ) from error
     told = {**model.described(), "versions": _versions()}
-    return _card(json.loads(json.dumps(told, default=_number)), measured)
+    return _card(json.loads(json.dumps(told, default=plain_number)), measured)
 
 
 def _card(header: Mapping[str, Any], measured: Sequence[Mapping[str, Any]] = ()) -> str:
@@ -157,11 +165,12 @@ def read_files(path: PathLike) -> tuple[dict[str, Any], bytes]:
     Raises:
         ArtifactError: As of `load`.
     """
-    given = Path(path)
+    given = place(path)
     for _ in range(_TRIES):
         # A link may point elsewhere by the second read.
-        directory = given.resolve() if given.is_symlink() else given
-        header, weights = _read_header(directory), _read(directory, _WEIGHTS)
+        linked = isinstance(given, Path) and given.is_symlink()
+        directory = Path(given).resolve() if linked else given
+        header, weights = read_header(directory), read_part(directory, _WEIGHTS)
         # Others are of a model that took its place in between, or altered: `build` says so.
         if _are_stated(weights, header):
             break
@@ -188,7 +197,7 @@ def build(
     Raises:
         ArtifactError: As of `load`.
     """
-    tensors = _read_weights(Path(path), weights, header)
+    tensors = _read_weights(path, weights, header)
 
     from rocourse.estimators import METHODS, RecourseClassifier
 
@@ -208,7 +217,7 @@ def build(
         _check_finite(tensors)
         history = [_from_json(record) for record in header["history"]]
         built = known[method].from_state({**header, "history": history}, tensors, **supplied)
-        built.digest_ = _digest(header)
+        built.digest_ = digest_of(header)
         check_self_test(built, header.get("self_test"))
     except RocourseError as error:
         raise ArtifactError(f"Model {str(path)!r} cannot be used: {error}") from error
@@ -232,10 +241,10 @@ def model_digest(path: PathLike) -> str:
     Raises:
         ArtifactError: The model's header is missing, damaged, altered, or of another format.
     """
-    return _digest(_read_header(Path(path)))
+    return digest_of(read_header(place(path)))
 
 
-def check_model_path(path: PathLike, *, force: bool = False) -> Path:
+def check_model_path(path: PathLike, *, force: bool = False) -> Path | ObjectPath:
     """Refuses a path that `save` would refuse; for checking before a long training.
 
     Returns:
@@ -253,20 +262,20 @@ def check_model_path(path: PathLike, *, force: bool = False) -> Path:
     return destination
 
 
-def _check_replaceable(path: PathLike, destination: Path) -> None:
+def _check_replaceable(path: PathLike, destination: Place) -> None:
     """Refuses to replace, and so to delete, anything but a model."""
     if not destination.is_dir():
         raise OutputError(
             f"Output path {str(path)!r} must be a model to be replaced, but it is a file; choose "
             "another path."
         )
-    header = destination / _HEADER
+    header = destination / HEADER
     if not header.is_file() or not header.read_bytes().startswith(_OPENING.encode()):
         raise OutputError(
             f"Output path {str(path)!r} must be a model to be replaced, but it is another "
             "directory; choose another path."
         )
-    own = {_HEADER, _WEIGHTS, _CARD}
+    own = {HEADER, _WEIGHTS, _CARD}
     strangers = sorted({entry.name for entry in destination.iterdir()} - own)
     if strangers:
         raise OutputError(
@@ -284,51 +293,13 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _read_header(directory: Path) -> dict[str, Any]:
-    if not directory.exists():
-        raise ArtifactError(
-            f"Model {str(directory)!r} must be a directory that rocourse wrote, but nothing is "
-            "there; check the path, or train a model with `rocourse train`."
-        )
-    if not directory.is_dir():
-        raise ArtifactError(
-            f"Model {str(directory)!r} must be a directory that rocourse wrote, but it is a file; "
-            "give the directory."
-        )
-    content = _read(directory, _HEADER)
-    try:
-        header: Any = json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ArtifactError(
-            f"Model {str(directory)!r} must have a header in JSON, but {_HEADER} is truncated or "
-            "damaged; copy or train the model again."
-        ) from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        received = header.get("format") if isinstance(header, dict) else header
-        raise ArtifactError(
-            f"Model {str(directory)!r} must have the format {FORMAT!r}, but {_HEADER} says "
-            f"{str(received)[:60]!r}; give a directory that rocourse wrote."
-        )
-    if header.get("version") != VERSION or isinstance(header["version"], bool):
-        raise ArtifactError(
-            f"Model {str(directory)!r} must have format version {VERSION}, but it has "
-            f"{header.get('version')!r}; use the release of rocourse that wrote it, or train anew."
-        )
-    if header.pop("digest", None) != _digest(header):
-        raise ArtifactError(
-            f"Model {str(directory)!r} must be as it was written, but {_HEADER} has been altered; "
-            "copy or train the model again."
-        )
-    return header
-
-
 def _are_stated(weights: bytes, header: Mapping[str, Any]) -> bool:
     stated = header.get("weights")
     return isinstance(stated, dict) and hashlib.sha256(weights).hexdigest() == stated.get("sha256")
 
 
 def _read_weights(
-    directory: Path, content: bytes, header: Mapping[str, Any]
+    directory: PathLike, content: bytes, header: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     if not _are_stated(content, header):
         stated = header.get("weights")
@@ -348,16 +319,6 @@ def _read_weights(
         ) from error
 
 
-def _read(directory: Path, name: str) -> bytes:
-    try:
-        return (directory / name).read_bytes()
-    except OSError as error:
-        raise ArtifactError(
-            f"Model {str(directory)!r} must hold a readable {name}, but got "
-            f"{error.strerror or error}; give a directory that rocourse wrote."
-        ) from error
-
-
 def _best_record(state: Mapping[str, Any]) -> dict[str, Any]:
     for record in state["history"]:
         if record["epoch"] == state["best_epoch"]:
@@ -373,28 +334,6 @@ def _check_finite(tensors: Mapping[str, np.ndarray]) -> None:
                 f"The weights of a model must be finite, but the tensor {name!r} holds NaN or "
                 "infinity; train again with a lower learning_rate."
             )
-
-
-def _digest(header: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a header that has no digest yet."""
-    canonical = json.dumps(
-        header, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_number
-    )
-    return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _number(value: object) -> object:
-    """numpy scalars among the parameters are stored as plain numbers; nothing else is guessed."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise ArtifactError(
-        f"The parameters of a stored model must be numbers, text or lists, but got {value!r}; "
-        "set a plain value before fitting."
-    )
-
-
-def _refuse_constant(name: str) -> Never:
-    raise ValueError(name)
 
 
 def _to_json(record: Mapping[str, float]) -> dict[str, float | None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocourse._places import Place, place
 from rocourse.console import Output, needing_service, options
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ def audit(
         typer.Argument(metavar="LEDGER", help="File of the ledger, or URL of its database."),
     ],
     model: Annotated[
-        list[Path],
-        typer.Option("--model", metavar="MODEL", help="Model to be audited. Repeat for more."),
+        list[Place],
+        typer.Option(
+            "--model", metavar="MODEL", parser=place, help="Model to be audited. Repeat for more."
+        ),
     ],
     require: Annotated[
         float | None,
@@ -105,10 +108,11 @@ def audit(
         ),
     ] = False,
     reference: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--reference",
             metavar="DATA",
+            parser=place,
             rich_help_panel=_FORECAST,
             help="The rows that MODEL was trained on, to retrain it with; by default its stored "
             "witnesses are asked.",
@@ -226,7 +230,7 @@ def _check_options(require: float | None, html: Path | None, broken: Path | None
 
 
 def _check_forecast(
-    wanted: bool, models: int, reference: Path | None, out: Path | None, against: Path | None
+    wanted: bool, models: int, reference: Place | None, out: Path | None, against: Path | None
 ) -> None:
     if not wanted and (reference is not None or out is not None):
         raise typer.BadParameter("--reference and --out go with --forecast.")
@@ -239,7 +243,7 @@ def _check_forecast(
 def _forecast(
     address: str,
     fitted: "RecourseClassifier",
-    reference: Path | None,
+    reference: Place | None,
     moment: "datetime",
     by: list[str] | None,
     tenant: str | None,

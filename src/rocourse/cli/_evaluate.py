@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocourse._places import Place, place
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
 
+    from rocourse.engines import SpreadModel
     from rocourse.estimators import RecourseClassifier
     from rocourse.evaluation import GroupFigures, ModelScores, Plausibility, RecourseScores
     from rocourse.schema import Target
@@ -24,7 +26,11 @@ EXAMPLES = options.examples(
     "rocourse evaluate a/ test.parquet --against b/ --against c/ --json",
     "rocourse evaluate model/ test.csv --by sex,race --against retrained/",
     "rocourse evaluate model/ loans.csv --period year --kept 0.9",
+    "rocourse evaluate model/ rows/ --against retrained/ --engine ray --address auto",
 )
+
+# Its name among models that are asked: no path of a judge.
+_EVALUATED = ""
 
 
 def evaluate(
@@ -40,18 +46,20 @@ def evaluate(
         ),
     ] = None,
     against: Annotated[
-        list[Path] | None,
+        list[Place] | None,
         typer.Option(
             "--against",
             metavar="MODEL",
+            parser=place,
             help="Model that judges the recourses (robust validity). Repeat for more.",
         ),
     ] = None,
     reference: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--reference",
             metavar="TRAIN",
+            parser=place,
             help="Rows that the model was trained on, with their classes, to measure how plausible "
             "the recourses are.",
         ),
@@ -93,6 +101,9 @@ def evaluate(
     ] = None,
     drop: options.Drop = None,
     model_from: options.ModelFrom = None,
+    engine: options.EngineKind = "local",
+    address: options.Address = None,
+    jobs: options.Jobs = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -101,8 +112,9 @@ def evaluate(
 
     With --period: which promises would have been kept, period after period.
     """
-    from rocourse.artifacts import load_from
+    from rocourse.artifacts import StoredModel
     from rocourse.console import fairness_lines, target_of
+    from rocourse.engines import spread
     from rocourse.errors import DataError
     from rocourse.evaluation import constant_class, evaluate_model
     from rocourse.tables import read_rows, select_features, split_names
@@ -113,16 +125,20 @@ def evaluate(
         raise typer.BadParameter(
             "--period brings judges of its own: leave out --against, --by and --reference."
         )
+    if period is not None and (engine != "local" or jobs is not None):
+        raise typer.BadParameter("--period trains here: leave out --engine and --jobs.")
     output = Output(as_json=as_json, quiet=quiet)
+    where = options.engine(engine, address, jobs)
     if reliability is not None:
         _check_figure(reliability, force)
-    fitted = load_from(model, model_from)
+    stored = {_EVALUATED: StoredModel(model, model_from)}
+    fitted = stored[_EVALUATED]()
     if period is not None:
         _evaluate_rolling(output, fitted, model, data, target, period, kept, drop)
         return
-    judges = {str(path): load_from(path, model_from) for path in against or ()}
-    for path, judge in judges.items():
-        _check_judge(fitted, judge, path)
+    for judge in against or ():
+        stored[str(judge)] = StoredModel(judge, model_from)
+        _check_judge(fitted, stored[str(judge)](), str(judge))
     frame = read_rows(data, schema=fitted.schema_, drop=drop)
     frame, labels, notes = _labels(frame, target, target_of(fitted))
     output.show(*notes)
@@ -137,10 +153,12 @@ def evaluate(
         if reference is None
         else _read_reference(fitted, reference, target or target_of(fitted).name)
     )
-    groups = _groups(fitted, frame, rows, split_names(by, frame.columns), judges)
-    scores = evaluate_model(fitted, rows, labels, judges=judges, reference=known)
-    # A judge that says the same of every row honours all recourses, or none, whatever they are.
-    constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
+    with spread(stored, where) as judges:
+        asked = judges.pop(_EVALUATED)
+        groups = _groups(asked, frame, rows, split_names(by, frame.columns), judges)
+        scores = evaluate_model(asked, rows, labels, judges=judges, reference=known)
+        # A judge that says the same of every row honours all recourses, or none, whatever they are.
+        constant = {path: constant_class(judge.predict(rows)) for path, judge in judges.items()}
     output.emit(
         {
             "model": str(model),
@@ -166,11 +184,11 @@ def evaluate(
 
 
 def _groups(
-    fitted: "RecourseClassifier",
+    asked: "SpreadModel",
     frame: "pd.DataFrame",
     rows: "pd.DataFrame",
     names: list[str],
-    judges: "dict[str, RecourseClassifier]",
+    judges: "dict[str, SpreadModel]",
 ) -> "dict[str, GroupFigures]":
     """What recourse is like for groups of people."""
     import numpy as np
@@ -186,20 +204,20 @@ def _groups(
             f"--by must name columns of the rows, but they have no {absent[0]!r}; name one of "
             f"{', '.join(map(str, frame.columns))}."
         )
-    found = fitted.recourse(rows, desired=target_of(fitted).wanted())
+    found = asked.recourse(rows, desired=target_of(asked.model).wanted())
     kept = None
     if judges:
         changed = found.attempted()
         kept = np.mean([one.predict(changed) == found.desired for one in judges.values()], axis=0)
     columns = {name: frame[name] for name in names}
-    return fairness(found, columns, kept=kept, promises=fitted.proposer_.promises)
+    return fairness(found, columns, kept=kept, promises=asked.model.proposer_.promises)
 
 
 def _evaluate_rolling(
     output: Output,
     fitted: "RecourseClassifier",
-    model: Path,
-    data: Path,
+    model: Place,
+    data: Place,
     target: str | None,
     period: str,
     kept: float | None,
@@ -279,7 +297,7 @@ def _labels(
     return frame[known], labels[known], notes
 
 
-def _read_reference(fitted: "RecourseClassifier", path: Path, target: str) -> "Plausibility":
+def _read_reference(fitted: "RecourseClassifier", path: Place, target: str) -> "Plausibility":
     """The training rows; columns that the model does not know are of no use and left out."""
     from rocourse.evaluation import Plausibility
     from rocourse.tables import read_labelled

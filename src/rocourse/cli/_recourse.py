@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocourse._places import Place
 from rocourse.console import Output, options
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def recourse(
         output.show(f"Advice for {rows.total} rows written to {out}")
 
 
-def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path: Path) -> Any:
+def _wanted(fitted: "RecourseClassifier", desired: str | None, flip: bool, path: Place) -> Any:
     """What to ask for: one class for all rows, or None to flip each of them."""
     from rocourse.console import parse_class, target_of
     from rocourse.errors import ConfigError

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocourse._places import Place, place
 from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def train(
     data: options.Data,
     target: options.Target,
     out: Annotated[
-        Path, typer.Option("--out", metavar="MODEL", help="Directory to write the model to.")
+        Place,
+        typer.Option(
+            "--out", metavar="MODEL", parser=place, help="Directory to write the model to."
+        ),
     ],
     method: options.Method = "rocourse",
     kept: Annotated[
@@ -79,10 +83,11 @@ def train(
         ),
     ] = None,
     explain: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--explain",
             metavar="MODEL",
+            parser=place,
             help="Trained model to find recourses for, by a method that comes after training.",
         ),
     ] = None,
@@ -204,7 +209,7 @@ _NO_PROMISE = (
 )
 
 
-def _explained(path: Path, schema_file: Path | None) -> "RecourseClassifier":
+def _explained(path: Place, schema_file: Path | None) -> "RecourseClassifier":
     from rocourse.artifacts import load
 
     if schema_file is not None:

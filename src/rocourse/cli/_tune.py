@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from rocourse._places import Place
 from rocourse.console import Output, options, with_schema_options
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def tune(
         output.show(f"Best parameters written to {params}")
 
 
-def _command(data: Path, options: dict[str, object]) -> str:
+def _command(data: Place, options: dict[str, object]) -> str:
     """The command without directories; fixed parameters are stored by themselves."""
     import shlex
 

@@ -3,19 +3,18 @@
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from rocourse._places import Place
 from rocourse.artifacts import StoredModel
 from rocourse.console._requests import Answered
-from rocourse.engines import Engine
+from rocourse.engines import Engine, collected_warnings, joined_warnings
 from rocourse.errors import DataError
-from rocourse.schema import ClippedWarning
 from rocourse.tables import (
     PartFolder,
     Rendered,
@@ -42,7 +41,7 @@ class Sheet:
         plan: What it is made of: a folder's parts of the same are kept, and not asked for again.
     """
 
-    path: Path
+    path: Place
     force: bool
     plan: Mapping[str, Any]
 
@@ -92,7 +91,7 @@ def ask_rows(
             form = _Form(part, suffix, first=number == 0)
             yield partial(_answer, request, frame, given, form)
 
-    clipped: list[ClippedWarning] = []
+    told: list[Warning] = []
     done = 0
     most = None if rows.several else 1
     with engine.pool(model, most=most) as pool, file as write:
@@ -105,11 +104,7 @@ def ask_rows(
                     raise
                 # How many rows the error counts is true of these only.
                 raise DataError(f"Rows {done} to {done + length - 1}: {error}") from error
-            for warning in said:
-                if isinstance(warning, ClippedWarning):
-                    clipped.append(warning)
-                else:
-                    warnings.warn(warning, stacklevel=2)
+            told += said
             if write is not None:
                 write(table)
             yield answer
@@ -117,9 +112,8 @@ def ask_rows(
             report(done)
     if parts is not None:
         parts.finish()
-    if clipped:
-        # One is enough for all batches.
-        warnings.warn(ClippedWarning.joined(clipped), stacklevel=2)
+    for warning in joined_warnings(told):
+        warnings.warn(warning, stacklevel=2)
 
 
 _Outcome = tuple[Answered, Rendered | None, list[Warning]]
@@ -129,7 +123,7 @@ _Outcome = tuple[Answered, Rendered | None, list[Warning]]
 class _Form:
     """What becomes of a table where it is made: a part that is written, or rows of a file."""
 
-    part: Path | None
+    part: Place | None
     suffix: str | None
     first: bool
 
@@ -141,7 +135,7 @@ def _found(counts: Mapping[str, int], _: object) -> _Outcome:
 def _answer(
     request: Request, frame: pd.DataFrame, given: Any, form: _Form, model: "RecourseClassifier"
 ) -> _Outcome:
-    with _collected() as said:
+    with collected_warnings() as said:
         answer = request(model, frame, given)
     table: Rendered | None = None
     if form.part is not None:
@@ -151,20 +145,3 @@ def _answer(
         assert answer.table is not None
         table = rendered(answer.table, form.suffix, first=form.first)
     return replace(answer, table=None), table, said
-
-
-@contextmanager
-def _collected() -> Iterator[list[Warning]]:
-    """Keeps warnings, which are told where the command was given."""
-    said: list[Warning] = []
-    with warnings.catch_warnings():
-        show = warnings.showwarning
-
-        def keep(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if isinstance(message, Warning):
-                said.append(message)
-            else:
-                show(message, category, *place, **more)
-
-        warnings.showwarning = keep
-        yield said

@@ -1,11 +1,11 @@
 """The look at a table before a model is trained on it: what stops, what is told, what is fixed."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shlex import quote
 
 import pandas as pd
 
+from rocourse._places import Place
 from rocourse.console._columns import ColumnOptions
 from rocourse.errors import DataError
 from rocourse.schema import Schema
@@ -57,7 +57,7 @@ class TableLook:
 
 
 def look_over(
-    data: Path,
+    data: Place,
     frame: pd.DataFrame,
     target: str | None,
     columns: ColumnOptions,

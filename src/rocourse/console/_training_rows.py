@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rocourse._places import Place
 from rocourse._wording import listed, show
 from rocourse.console._columns import ColumnOptions
 from rocourse.console._gap_lines import gap_lines
@@ -35,7 +36,7 @@ class TrainingTable(NamedTuple):
 
 
 def read_training_rows(
-    data: Path,
+    data: Place,
     target: str,
     schema_file: Path | None,
     drop: list[str] | None,

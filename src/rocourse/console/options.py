@@ -5,17 +5,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rocourse._places import Place, place
+
 if TYPE_CHECKING:
     from datetime import datetime
 
     from rocourse.engines import Engine
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows, in a .csv or .parquet file.")]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
+Data = Annotated[
+    Place,
+    typer.Argument(metavar="DATA", parser=place, help="Rows, in a .csv or .parquet file."),
+]
+Model = Annotated[
+    Place, typer.Argument(metavar="MODEL", parser=place, help="Directory of a trained model.")
+]
 
 Target = Annotated[str, typer.Option("--target", metavar="COL", help="Column that is predicted.")]
 TableFile = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="A .csv or .parquet file to write.")
+    Place | None,
+    typer.Option("--out", metavar="FILE", parser=place, help="A .csv or .parquet file to write."),
 ]
 Method = Annotated[
     str,
@@ -147,10 +155,11 @@ Delta = Annotated[
     ),
 ]
 Reference = Annotated[
-    Path | None,
+    Place | None,
     typer.Option(
         "--reference",
         metavar="DATA",
+        parser=place,
         rich_help_panel=_CERTIFICATE_PANEL,
         help="With witnesses and ellipsoid: the rows that the model was trained on, with their "
         "classes.",

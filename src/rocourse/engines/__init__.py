@@ -5,6 +5,7 @@ from rocourse.engines._batches import BatchFunction, batch_function
 from rocourse.engines._engine import LOCAL, Engine, Kind
 from rocourse.engines._local import ProcessPool
 from rocourse.engines._pool import Done, Pool, Task
+from rocourse.engines._spread import SpreadModel, collected_warnings, joined_warnings, spread
 
 __all__ = [
     "BatchFunction",
@@ -16,5 +17,9 @@ __all__ = [
     "LedgerAudit",
     "Pool",
     "ProcessPool",
+    "SpreadModel",
     "Task",
+    "collected_warnings",
+    "joined_warnings",
+    "spread",
 ]

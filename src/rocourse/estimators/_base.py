@@ -1,7 +1,6 @@
 """The one estimator: a trainer, a proposer and perhaps an attack; rows in, recourses out."""
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rocourse._places import Place
 from rocourse.attack import Attack
 from rocourse.estimators._advising import Advising
 from rocourse.estimators._explaining import accepted_rows
@@ -329,7 +329,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         shares = self.predict_proba(X)
         return self.classes_[verdicts(shares, self.cut_off_)]  # type: ignore[no-any-return]
 
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
+    def save(self, path: str | Place, *, force: bool = False) -> Place:
         """Writes the fitted model to a directory; short for `rocourse.save(model, path)`."""
         # The façade, not `rocourse.artifacts`: storing lives above the estimators.
         import rocourse

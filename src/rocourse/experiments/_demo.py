@@ -335,8 +335,7 @@ def render_demo(out: Path) -> list[Path]:
         ArtifactError: If the stored result is missing, damaged or of another version.
         OutputError: If a file cannot be written.
     """
-    files = draw_demo(load_demo(out))
-    return [write_file(Path(out) / name, content, force=True) for name, content in files.items()]
+    return _written({Path(out) / name: text for name, text in draw_demo(load_demo(out)).items()})
 
 
 def publish_demo(out: Path, readme: Path) -> list[Path]:
@@ -359,4 +358,10 @@ def publish_demo(out: Path, readme: Path) -> list[Path]:
         docs / "results/demo.json": (Path(out) / RESULT_FILE).read_bytes(),
         docs / "images/demo.png": (Path(out) / "figures/kept.png").read_bytes(),
     }
-    return [write_file(path, content, force=True) for path, content in files.items()]
+    return _written(files)
+
+
+def _written(files: Mapping[Path, bytes]) -> list[Path]:
+    for path, content in files.items():
+        write_file(path, content, force=True)
+    return list(files)

@@ -5,12 +5,12 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from rocourse._places import Place
 from rocourse.artifacts import load_from
 from rocourse.errors import ArtifactError, ConfigError
 from rocourse.estimators import RecourseClassifier
@@ -122,7 +122,7 @@ class Decider:
     @classmethod
     def load(
         cls,
-        path: Path,
+        path: Place,
         model_from: str | None = None,
         certify: tuple[CertificateKind, float | None] | None = None,
     ) -> "Decider":

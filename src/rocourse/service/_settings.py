@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from rocourse._places import Place
 from rocourse.errors import ConfigError
 from rocourse.schema import CertificateKind
 
@@ -38,7 +39,7 @@ class Settings:
         traces: Whether requests are traced by OpenTelemetry.
     """
 
-    model: Path
+    model: Place
     ledger: str | None = None
     keys: Path | None = None
     candidates: Sequence[Path] = ()

@@ -4,13 +4,13 @@ import csv
 import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from rocourse._places import Place, readable, text_of
 from rocourse.schema import GAP_WORDS
 from rocourse.tables._batches import even_size
 from rocourse.tables._refusals import check_same_columns, check_unique, refuse_table
@@ -39,21 +39,21 @@ _LOOKED_AT = 1000
 _FLAGS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
-def read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
+def read_csv(path: Place, text: Collection[str]) -> pd.DataFrame:
     """All rows; the columns of `text` are read as text whatever they look like."""
     with _refusing_malformed(path):
         form = _form(path)
         as_text = [name for name in _column_names(path, form) if name in text]
-        frame: pd.DataFrame = pd.read_csv(path, **_OPTIONS, **form)
+        frame = _read(path, **_OPTIONS, **form)
         if as_text:
-            frame[as_text] = pd.read_csv(path, usecols=as_text, **_TEXT_OPTIONS, **form)[as_text]
+            frame[as_text] = _read(path, usecols=as_text, **_TEXT_OPTIONS, **form)[as_text]
         words = [
             name
             for name in frame.columns.difference(as_text)
             if _is_text(frame[name]) and frame[name].hasnans
         ]
         if words:
-            frame[words] = pd.read_csv(path, usecols=words, **_WORDS_OPTIONS, **form)[words]
+            frame[words] = _read(path, usecols=words, **_WORDS_OPTIONS, **form)[words]
     return frame
 
 
@@ -71,9 +71,9 @@ class CsvBatches:
     columns: pd.Index
     rows: int
 
-    def __init__(self, paths: Sequence[Path], text: Collection[str], size: int) -> None:
+    def __init__(self, paths: Sequence[Place], text: Collection[str], size: int) -> None:
         self._size = size
-        self._forms: dict[Path, dict[str, Any]] = {}
+        self._forms: dict[Place, dict[str, Any]] = {}
         for path in paths:
             with _refusing_malformed(path):
                 self._forms[path] = form = _form(path)
@@ -81,7 +81,7 @@ class CsvBatches:
                 if path == paths[0]:
                     first = names
                     self._text = [name for name in names if name in text]
-                    self.columns = pd.read_csv(path, nrows=0, **_OPTIONS, **form).columns
+                    self.columns = _read(path, nrows=0, **_OPTIONS, **form).columns
             check_same_columns(paths[0], first, path, names)
         seen: dict[str, set[str]] = {name: set() for name in self.columns.difference(self._text)}
         self.rows = 0
@@ -114,10 +114,12 @@ class CsvBatches:
     def _batches(self, **options: Any) -> Iterator[pd.DataFrame]:
         before = 0
         for path, form in self._forms.items():
-            with _refusing_malformed(path):
-                reader = pd.read_csv(path, chunksize=self._size, **options, **form)
             rows = 0
-            with reader:
+            with ExitStack() as stack:
+                with _refusing_malformed(path):
+                    file = stack.enter_context(readable(path))
+                    reader = pd.read_csv(file, chunksize=self._size, **options, **form)
+                    stack.enter_context(reader)
                 while True:
                     with _refusing_malformed(path):
                         batch = next(reader, None)
@@ -129,6 +131,12 @@ class CsvBatches:
                     if len(batch):
                         yield batch
             before += rows
+
+
+def _read(path: Place, **options: Any) -> pd.DataFrame:
+    with readable(path) as file:
+        frame: pd.DataFrame = pd.read_csv(file, **options)
+    return frame
 
 
 def _is_text(column: pd.Series) -> bool:
@@ -158,9 +166,9 @@ def _one_by_one(column: pd.Series) -> pd.Series:
     return mixed if is_odd.any() else column
 
 
-def _form(path: Path) -> dict[str, Any]:
+def _form(path: Place) -> dict[str, Any]:
     """How the fields of a file are separated, and its decimals written, by its first rows."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with text_of(path) as file:
         head = list(islice(file, _LOOKED_AT))
     header = next((line for line in head if line.strip()), "")
     separator = max(_SEPARATORS, key=lambda sign: len(next(csv.reader([header], delimiter=sign))))
@@ -171,9 +179,9 @@ def _form(path: Path) -> dict[str, Any]:
     return {"sep": separator, "decimal": "," if commas else "."}
 
 
-def _column_names(path: Path, form: dict[str, Any]) -> list[str]:
+def _column_names(path: Place, form: dict[str, Any]) -> list[str]:
     """The column names as they stand in the file; pandas would rename repeated ones."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with text_of(path) as file:
         records = csv.reader(file, delimiter=form.get("sep", ","))
         names = next((record for record in records if record), [])
     check_unique(path, names)
@@ -181,7 +189,7 @@ def _column_names(path: Path, form: dict[str, Any]) -> list[str]:
 
 
 @contextmanager
-def _refusing_malformed(path: Path) -> Iterator[None]:
+def _refusing_malformed(path: Place) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             # Fields beyond the header would be dropped with a warning.

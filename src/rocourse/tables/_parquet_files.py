@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from rocourse._places import ObjectPath, Place, readable
 from rocourse.tables._batches import even_size
 from rocourse.tables._refusals import check_same_columns, check_unique, refuse_table
 
@@ -20,11 +20,13 @@ Conversion = Callable[[pa.ChunkedArray], pa.ChunkedArray]
 _BUFFER_BYTES = 1 << 20
 
 
-def read_parquet(path: Path) -> pd.DataFrame:
+def read_parquet(path: Place) -> pd.DataFrame:
     """All rows, labelled as they are stored."""
     with _refusing_damaged(path):
-        check_unique(path, pq.read_schema(path).names)
-        frame = pd.read_parquet(path)
+        with readable(path, whole=False) as file:
+            check_unique(path, pq.read_schema(file).names)
+        with readable(path, whole=False) as file:
+            frame = pd.read_parquet(file)
     if isinstance(frame.index, pd.MultiIndex):
         # Labels of several levels fit in no single column of the output.
         return frame.reset_index(drop=True)
@@ -42,18 +44,18 @@ class ParquetBatches:
     columns: pd.Index
     rows: int
 
-    def __init__(self, paths: Sequence[Path], size: int) -> None:
-        self._files = {path: _opened(path) for path in paths}
-        path, first = next(iter(self._files.items()))
+    def __init__(self, paths: Sequence[Place], size: int) -> None:
+        self._files = [(path, _opened(path)) for path in paths]
+        path, first = self._files[0]
         self._schema = first.schema_arrow
         check_unique(path, self._schema.names)
-        for other, file in self._files.items():
+        for other, file in self._files:
             check_same_columns(path, _told(self._schema), other, _told(file.schema_arrow))
         self.columns = self._schema.empty_table().to_pandas().columns
         names = [name for name in self._schema.names if name not in self._told_labels()]
         # Names that are no text in pandas are text in the file.
         self._stored_names = dict(zip(self.columns, names, strict=True))
-        self.rows = sum(file.metadata.num_rows for file in self._files.values())
+        self.rows = sum(file.metadata.num_rows for _, file in self._files)
         self._size = even_size(self.rows, size)
 
     def read(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -113,7 +115,7 @@ class ParquetBatches:
         return labels
 
     def _pieces(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        for path, file in self._files.items():
+        for path, file in self._files:
             pieces = file.iter_batches(self._size, columns=names)
             done = 0
             while True:
@@ -125,9 +127,10 @@ class ParquetBatches:
                 yield piece
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def _opened(path: Place) -> pq.ParquetFile:
     with _refusing_damaged(path):
-        return pq.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        file = path.opened(whole=False) if isinstance(path, ObjectPath) else path
+        return pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
 
 
 def _told(schema: pa.Schema) -> list[str]:
@@ -159,7 +162,7 @@ def _with_categories(column: pa.ChunkedArray, categories: pa.Array) -> pa.Chunke
 
 
 @contextmanager
-def _refusing_damaged(path: Path, *, after: int = 0) -> Iterator[None]:
+def _refusing_damaged(path: Place, *, after: int = 0) -> Iterator[None]:
     where = f" after {after} rows" if after else ""
     try:
         yield

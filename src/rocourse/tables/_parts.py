@@ -5,29 +5,30 @@ rows; `_plan.json` says what the parts were computed from, `_SUCCESS` that none 
 """
 
 import json
+import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from rocourse._files import check_parents, resolve, write_file
 from rocourse._lazy import optional
+from rocourse._places import Place, readable
 from rocourse.errors import OutputError
 from rocourse.tables._writing import arrow_table, write_parquet
 
-_PLAN, _SUCCESS, _PARTS = "_plan.json", "_SUCCESS", "part-*.parquet"
+_PLAN, _SUCCESS, _PART = "_plan.json", "_SUCCESS", re.compile(r"part-\d+\.parquet")
 _FORMAT = {"format": "rocourse-parts", "version": 1}
 # Where a part's footer says what was counted in it.
 _COUNTS = b"rocourse"
 
 
-def is_folder(path: Path) -> bool:
+def is_folder(path: Place) -> bool:
     """Whether a path to write to is one of a folder: its name has no suffix."""
     return path.suffix == ""
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Place) -> None:
     """Refuses a folder that parts cannot be written to; for checking before long work.
 
     Raises:
@@ -59,24 +60,25 @@ class PartFolder:
         OutputError: As of `check_folder`; or its parts are of something else.
     """
 
-    def __init__(self, path: Path, plan: Mapping[str, Any], *, force: bool = False) -> None:
+    def __init__(self, path: Place, plan: Mapping[str, Any], *, force: bool = False) -> None:
         check_folder(path)
         self._path = path
         text = json.dumps({**_FORMAT, **plan}, indent=1, ensure_ascii=False)
         stored = path / _PLAN
         if stored.is_file():
-            if not force and stored.read_text("utf-8") != text:
+            if not force and stored.read_bytes().decode() != text:
                 raise OutputError(
                     f"Output path {str(path)!r} must hold parts of the same model, rows and "
                     f"options, but its {_PLAN} tells of others; choose another path, or replace "
                     "them with --force."
                 )
             if force:
-                for old in (path / _SUCCESS, *path.glob(_PARTS)):
-                    old.unlink(missing_ok=True)
+                for old in path.iterdir():
+                    if old.name == _SUCCESS or _PART.fullmatch(old.name):
+                        old.unlink()
         write_file(stored, text.encode(), force=True)
 
-    def part(self, number: int) -> Path:
+    def part(self, number: int) -> Place:
         """The file of a part, counted from 0."""
         return self._path / f"part-{number:06d}.parquet"
 
@@ -93,12 +95,13 @@ class PartFolder:
         write_file(self._path / _SUCCESS, b"", force=True)
 
 
-def write_part(frame: pd.DataFrame, path: Path, counts: Mapping[str, int]) -> None:
+def write_part(frame: pd.DataFrame, path: Place, counts: Mapping[str, int]) -> None:
     """Writes one part, with what was counted in it."""
     table = arrow_table(frame, path)
     told = {**(table.schema.metadata or {}), _COUNTS: json.dumps(dict(counts)).encode()}
     write_parquet(table.replace_schema_metadata(told), path)
 
 
-def _read_schema(path: Path) -> Any:
-    return optional("pyarrow.parquet", "parquet").read_schema(path)
+def _read_schema(path: Place) -> Any:
+    with readable(path, whole=False) as file:
+        return optional("pyarrow.parquet", "parquet").read_schema(file)

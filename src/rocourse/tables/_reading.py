@@ -1,13 +1,13 @@
 """Tables of files, by suffix."""
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any, Never
 
 import pandas as pd
 
 from rocourse._files import check_file_path
 from rocourse._lazy import optional
+from rocourse._places import Place
 from rocourse.errors import DataError
 from rocourse.tables._batches import TableBatches
 from rocourse.tables._csv_files import CsvBatches, read_csv
@@ -18,7 +18,7 @@ from rocourse.tables._refusals import SUFFIXES, check_suffix, refuse_table
 _FOLDER_ROWS = 1 << 18
 
 
-def read_table(path: Path, *, text: Collection[str] = ()) -> pd.DataFrame:
+def read_table(path: Place, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Reads rows from a .csv or .parquet file, or a folder of such files.
 
     Args:
@@ -39,7 +39,7 @@ def read_table(path: Path, *, text: Collection[str] = ()) -> pd.DataFrame:
     return frame
 
 
-def open_table(path: Path, *, text: Collection[str] = (), size: int) -> TableBatches:
+def open_table(path: Place, *, text: Collection[str] = (), size: int) -> TableBatches:
     """Opens a .csv or .parquet file, or a folder of such, to read its rows in batches of one size.
 
     Args:
@@ -62,7 +62,7 @@ def open_table(path: Path, *, text: Collection[str] = (), size: int) -> TableBat
     return batches
 
 
-def check_table_path(path: Path, *, force: bool) -> None:
+def check_table_path(path: Place, *, force: bool) -> None:
     """Refuses an output path that cannot be written: a file's, or that of a folder of parts."""
     if is_folder(path):
         check_folder(path)
@@ -71,7 +71,7 @@ def check_table_path(path: Path, *, force: bool) -> None:
     check_file_path(path, force=force)
 
 
-def table_files(path: Path) -> list[Path]:
+def table_files(path: Place) -> list[Place]:
     """The file of a table, or those of a folder in the order of their names.
 
     In a folder, files whose names begin with `_` or `.` are no part of the table.
@@ -82,7 +82,8 @@ def table_files(path: Path) -> list[Path]:
     if not path.is_dir():
         _check_data_path(path)
         return [path]
-    files = sorted(file for file in path.iterdir() if not file.name.startswith(("_", ".")))
+    files = [file for file in path.iterdir() if not file.name.startswith(("_", "."))]
+    files.sort(key=lambda file: file.name)
     if not files:
         raise DataError(
             f"Data folder {str(path)!r} must hold .csv or .parquet files, but it holds none; check "
@@ -98,7 +99,7 @@ def table_files(path: Path) -> list[Path]:
     return files
 
 
-def _check_data_path(path: Path) -> None:
+def _check_data_path(path: Place) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(
             f"Data file {str(path)!r} must end in .csv or .parquet, but it ends in "
@@ -113,9 +114,9 @@ def _parquet() -> Any:
     return optional("rocourse.tables._parquet_files", "parquet")
 
 
-def _is_csv(path: Path) -> bool:
+def _is_csv(path: Place) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _refuse_no_rows(path: Path) -> Never:
+def _refuse_no_rows(path: Place) -> Never:
     refuse_table(path, "no rows below the column names", "add rows")

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Never
 
+from rocourse._places import Place
 from rocourse.errors import DataError, OutputError
 
 SUFFIXES = (".csv", ".parquet")
 
 
-def refuse_table(path: Path, received: str, remedy: str = "check the file") -> Never:
+def refuse_table(path: Place, received: str, remedy: str = "check the file") -> Never:
     """Says what a file is instead of a table."""
     raise DataError(
         f"Data file {str(path)!r} must be a table with column names and rows, but got {received}; "
@@ -18,7 +18,7 @@ def refuse_table(path: Path, received: str, remedy: str = "check the file") -> N
     )
 
 
-def check_suffix(path: Path) -> None:
+def check_suffix(path: Place) -> None:
     """Refuses a file to write that is of another kind."""
     if path.suffix.lower() not in SUFFIXES:
         raise OutputError(
@@ -27,7 +27,7 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def check_unique(path: Path, names: Iterable[str]) -> None:
+def check_unique(path: Place, names: Iterable[str]) -> None:
     """Refuses a table that has a column name twice."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -38,7 +38,7 @@ def check_unique(path: Path, names: Iterable[str]) -> None:
 
 
 def check_same_columns(
-    first: Path, columns: Sequence[str], path: Path, others: Sequence[str]
+    first: Place, columns: Sequence[str], path: Place, others: Sequence[str]
 ) -> None:
     """Refuses a file of a folder that has other columns than the first one, or of other types."""
     if others == columns:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from rocourse._places import Place, size_of
 from rocourse._wording import did_you_mean, listed
 from rocourse.errors import DataError
 from rocourse.schema import Schema, Target, gaps_of
@@ -17,7 +17,7 @@ from rocourse.tables._reading import open_table, read_table, table_files
 BATCH_ROWS = 65_536
 
 
-def read_rows(path: Path, *, schema: Schema | None, drop: Iterable[str] | None) -> pd.DataFrame:
+def read_rows(path: Place, *, schema: Schema | None, drop: Iterable[str] | None) -> pd.DataFrame:
     """Reads a table and leaves out the columns to drop.
 
     Args:
@@ -50,7 +50,7 @@ class RowBatches:
 
 
 def open_rows(
-    path: Path, *, schema: Schema, drop: Iterable[str] | None, id: str | None = None
+    path: Place, *, schema: Schema, drop: Iterable[str] | None, id: str | None = None
 ) -> RowBatches:
     """Opens a table for a model, to read the columns that `select_features` would select.
 
@@ -72,7 +72,7 @@ def open_rows(
     if id is None and schema.id in names.columns:
         id = schema.id
     read = columns if id is None or id in columns else [*columns, id]
-    sizes = {file.name: file.stat().st_size for file in table_files(path)}
+    sizes = {file.name: size_of(file) for file in table_files(path)}
     origin = {"data": str(path), "files": sizes, "rows": table.rows, "batch": BATCH_ROWS}
     return RowBatches(table.read(read), table.rows, table.rows > BATCH_ROWS, id, origin)
 
@@ -111,7 +111,7 @@ def take_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Seri
 
 
 def read_labelled(
-    path: Path, schema: Schema, *, target: str | None = None
+    path: Place, schema: Schema, *, target: str | None = None
 ) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
     """Rows that a model was trained on, of those columns that it knows, with their classes.
 
@@ -136,11 +136,11 @@ def split_names(values: Iterable[str] | None, columns: Collection[str]) -> list[
     return [name for name in names if name]
 
 
-def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Path) -> pd.DataFrame:
+def _without(frame: pd.DataFrame, drop: Iterable[str] | None, path: Place) -> pd.DataFrame:
     return frame.drop(columns=names_to_drop(frame.columns, drop, path))
 
 
-def names_to_drop(columns: pd.Index, drop: Iterable[str] | None, path: Path) -> list[str]:
+def names_to_drop(columns: pd.Index, drop: Iterable[str] | None, path: Place) -> list[str]:
     """The columns of a file that are to be left out.
 
     Args:

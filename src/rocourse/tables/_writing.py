@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
 
 from rocourse._files import new_file
 from rocourse._lazy import optional
+from rocourse._places import Place
 from rocourse.errors import OutputError
 from rocourse.tables._refusals import check_suffix
 
@@ -20,7 +20,7 @@ Write = Callable[[Rendered], None]
 
 
 @contextmanager
-def new_table(path: Path, *, force: bool) -> Iterator[Write]:
+def new_table(path: Place, *, force: bool) -> Iterator[Write]:
     """A .csv or .parquet file, which appears when the block is done, or not at all.
 
     Args:
@@ -101,7 +101,7 @@ def _csv_writer(file: BinaryIO) -> Write:
 
 
 @contextmanager
-def _parquet_writer(file: BinaryIO, path: Path) -> Iterator[Write]:
+def _parquet_writer(file: BinaryIO, path: Place) -> Iterator[Write]:
     pq = optional("pyarrow.parquet", "parquet")
     writer: Any = None
 
@@ -120,7 +120,7 @@ def _parquet_writer(file: BinaryIO, path: Path) -> Iterator[Write]:
             writer.close()
 
 
-def arrow_table(frame: pd.DataFrame, path: Path, schema: Any = None) -> Any:
+def arrow_table(frame: pd.DataFrame, path: Place, schema: Any = None) -> Any:
     """Rows for a Parquet file.
 
     Args:
@@ -141,7 +141,7 @@ def arrow_table(frame: pd.DataFrame, path: Path, schema: Any = None) -> Any:
         ) from error
 
 
-def write_parquet(table: Any, path: Path) -> None:
+def write_parquet(table: Any, path: Place) -> None:
     """Writes a whole Parquet file, in the place of one that is there."""
     with new_file(path, force=True) as file:
         optional("pyarrow.parquet", "parquet").write_table(

@@ -86,7 +86,8 @@ def write_packs(folder: Path, packs: Mapping[str, Pack]) -> list[Path]:
     for name, text in texts.items():
         path = folder / name
         if not path.is_file() or path.read_bytes() != text:
-            written.append(write_file(path, text, force=True))
+            write_file(path, text, force=True)
+            written.append(path)
     for path in folder.glob(f"*{SUFFIX}"):
         if path.name not in texts:
             path.unlink()
