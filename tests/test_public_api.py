@@ -423,6 +423,7 @@ PUBLIC = {
         "class_scores",
         "compiled",
         "few_at_once",
+        "has_network",
         "held_out_answers",
         "in_blocks",
         "is_quick",

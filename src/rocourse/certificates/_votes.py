@@ -6,7 +6,7 @@ import numpy as np
 
 from rocourse.certificates._counts import lower_bound
 from rocourse.errors import ConfigError
-from rocourse.models import HasNetwork
+from rocourse.models import has_network
 from rocourse.models.adapters import model_name, tree_votes
 from rocourse.recourse import Context
 from rocourse.schema import Certificate, Recourse, one_hot
@@ -52,7 +52,7 @@ def certify_votes(
     x = one_hot(recourse.attempts, context.schema.layout)
     told = tree_votes(context.trained, x)
     if told is None or told.shape[1] < 2:
-        network = isinstance(context.trained, HasNetwork)
+        network = has_network(context.trained)
         name = "network" if network else model_name(context.trained)
         raise ConfigError(
             "A certificate by votes must be of a forest of scikit-learn, but the model is a "

@@ -7,11 +7,11 @@ import numpy as np
 from rocourse.certificates._counts import draws_for, lower_bound, more_for
 from rocourse.errors import ConfigError
 from rocourse.models import (
-    HasNetwork,
     Refittable,
     Shift,
     Trainer,
     TrainingRows,
+    has_network,
     train_witnesses,
     votes_of_witnesses,
     with_scores,
@@ -47,7 +47,7 @@ def fresh_witnesses(
     data = with_scores(data) if shift.drift else data
     seed = int(np.random.SeedSequence([context.seed, _STREAM]).generate_state(1)[0] >> 1)
     given = context.trained
-    if not isinstance(given, HasNetwork):
+    if not has_network(given):
         if not isinstance(given, Refittable) or not given.can_be_refitted:
             raise ConfigError(
                 f"Witnesses must be trained as the model was, but it is not known how to fit the "

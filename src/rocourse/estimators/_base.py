@@ -44,11 +44,11 @@ from rocourse.estimators._reading import (
 from rocourse.estimators._storage import Header, Tensors, described, from_state, to_state
 from rocourse.models import (
     BatchModel,
-    HasNetwork,
     NetworkModel,
     PlainTrainer,
     Trainer,
     TrainingRows,
+    has_network,
     sharpened,
     train_witnesses,
 )
@@ -277,7 +277,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
     def _model_networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
         """The model's networks apart; of a model without any, those of one that imitates it."""
         self.network_ = None
-        if isinstance(self.model_, HasNetwork):
+        if has_network(self.model_):
             self.network_ = self.model_.predictor
             decides = self._context().model
             return decides.networks if isinstance(decides, NetworkModel) else (self.network_,)

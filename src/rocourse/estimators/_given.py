@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocourse.errors import ConfigError, SchemaError
 from rocourse.estimators._reading import fitted_schema
-from rocourse.models import BatchModel, HasNetwork, TrainingRows, predict_rows
+from rocourse.models import BatchModel, TrainingRows, has_network, predict_rows
 from rocourse.models.adapters import AdaptedModel, StoredModel, adapt
 from rocourse.schema import CutOff, Schema, threshold_of_rate
 
@@ -104,7 +104,7 @@ def require_two(classes: np.ndarray) -> None:
 
 def require_network(model: BatchModel, witnesses: int) -> None:
     """Refuses witnesses for a model that only its owner can train anew."""
-    if not isinstance(model, HasNetwork):
+    if not has_network(model):
         raise ConfigError(
             "The option 'witnesses' must be 0 for a model whose network is not ours, since such a "
             f"model cannot be trained anew here: got {witnesses}; leave it out."

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from rocourse.errors import ConfigError
 from rocourse.estimators._base import RecourseClassifier
-from rocourse.models import HasNetwork
+from rocourse.models import has_network
 from rocourse.recourse.panel import Layers, PanelProposer, convincing, network_of, own_networks
 
 Estimator = TypeVar("Estimator", bound=RecourseClassifier)
@@ -42,7 +42,7 @@ def oracle(model: Estimator, others: Sequence[RecourseClassifier]) -> Estimator:
 
 def _committee(model: RecourseClassifier) -> list[Layers]:
     """The networks of a model, none if it has none of ours."""
-    if not isinstance(model.model_, HasNetwork):
+    if not has_network(model.model_):
         return []
     # Apart they are less to compute than joined.
     if isinstance(model.proposer_, PanelProposer):

@@ -17,7 +17,7 @@ from rocourse.estimators._given_storage import (
     kept_by_owner,
     refits_told,
 )
-from rocourse.models import BatchModel, HasNetwork, NetworkModel, Trainer
+from rocourse.models import BatchModel, NetworkModel, Trainer, has_network
 from rocourse.models.training import build_predictor, named_tensors, restore
 from rocourse.networks import Predictor
 from rocourse.options import plain
@@ -40,7 +40,7 @@ _MODEL, _GENERATOR = "model", "generator"
 def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
     """The fitted estimator as JSON-able values and named tensors."""
     given, tensors = None, Tensors()
-    if not isinstance(estimator.model_, HasNetwork):
+    if not has_network(estimator.model_):
         given, tensors = given_to_state(estimator)
         if (told := refits_told(estimator, given)) is not None:
             warnings.warn(told, stacklevel=4)
@@ -56,7 +56,7 @@ def to_state(estimator: "RecourseClassifier") -> tuple[Header, Tensors]:
 def described(estimator: "RecourseClassifier") -> Header:
     """The JSON-able values alone, also of an estimator that cannot be stored."""
     given = None
-    if not isinstance(estimator.model_, HasNetwork):
+    if not has_network(estimator.model_):
         given, _ = given_to_state(estimator)
     return _header(estimator, given)
 

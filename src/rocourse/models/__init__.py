@@ -9,7 +9,14 @@ from rocourse.models._compilation import (
     own_device,
 )
 from rocourse.models._cut_off import move_model, move_networks, unmoved_model
-from rocourse.models._interface import BatchModel, HasNetwork, QuickModel, Refittable, is_quick
+from rocourse.models._interface import (
+    BatchModel,
+    HasNetwork,
+    QuickModel,
+    Refittable,
+    has_network,
+    is_quick,
+)
 from rocourse.models._network_model import NetworkModel, held_out_answers, predict_rows
 from rocourse.models._shift import Shift, shift_rows, with_scores
 from rocourse.models._temperature import sharpened
@@ -36,6 +43,7 @@ __all__ = [
     "class_scores",
     "compiled",
     "few_at_once",
+    "has_network",
     "held_out_answers",
     "in_blocks",
     "is_quick",

@@ -11,7 +11,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from rocourse.models._interface import BatchModel, HasNetwork, is_quick
+from rocourse.models._interface import BatchModel, has_network, is_quick
 from rocourse.models._network_model import NetworkModel
 from rocourse.networks import Predictor
 from rocourse.schema import CutOff
@@ -36,7 +36,7 @@ def move_model(model: BatchModel, cut_off: CutOff | None) -> BatchModel:
     """A model whose most probable class is the one given."""
     if cut_off is None:
         return model
-    if isinstance(model, HasNetwork):
+    if has_network(model):
         apart = model.networks if isinstance(model, NetworkModel) else (model.predictor,)
         return NetworkModel.of(move_networks(apart, cut_off))
     return _MovedModel(model, cut_off)

@@ -34,7 +34,6 @@ class BatchModel(Protocol):
         """
 
 
-@runtime_checkable
 class HasNetwork(BatchModel, Protocol):
     """A classifier whose network is at hand, so that a search can be compiled with it."""
 
@@ -83,6 +82,11 @@ class QuickModel(BatchModel, Protocol):
         Between two of them nothing that the number does changes an answer: they are the thresholds
         of trees. Empty where nothing is known.
         """
+
+
+def has_network(model: Any) -> TypeGuard[HasNetwork]:
+    """Whether a model is a `HasNetwork`: asked for every handful of applicants."""
+    return hasattr(model, "predictor")
 
 
 def is_quick(model: BatchModel) -> TypeGuard[QuickModel]:

@@ -11,7 +11,7 @@ from jax import Array
 from scipy.special import softmax
 
 from rocourse.models._blocks import bound, few_at_once, in_blocks
-from rocourse.models._interface import BatchModel, HasNetwork
+from rocourse.models._interface import BatchModel, has_network
 from rocourse.models.training import Trained, TrainingRows
 from rocourse.networks import LEAK, Predictor, join, probabilities
 from rocourse.schema import Layout, Rows, one_hot
@@ -53,7 +53,7 @@ class NetworkModel:
 
 def predict_rows(model: BatchModel, rows: Rows, layout: Layout) -> np.ndarray:
     """Class probabilities of compact rows, float32 `[n, n_classes]`."""
-    if not isinstance(model, HasNetwork):
+    if not has_network(model):
         return model.probabilities(one_hot(rows, layout))
     bind = partial(bound, _predict, (model.predictor,), layout)
     (result,) = in_blocks(bind, rows.continuous, rows.categories)

@@ -9,11 +9,11 @@ from threadpoolctl import ThreadpoolController
 
 from rocourse.models import (
     BatchModel,
-    HasNetwork,
     Refittable,
     Shift,
     TrainingRows,
     bound,
+    has_network,
     in_blocks,
     move_model,
 )
@@ -39,7 +39,7 @@ MEMBERS = 6
 
 def has_refits(model: BatchModel) -> bool:
     """Whether a model is given and can be fitted again, or comes with refits."""
-    if isinstance(model, HasNetwork) or not isinstance(model, Refittable):
+    if has_network(model) or not isinstance(model, Refittable):
         return False
     return bool(model.members) or model.can_be_refitted
 

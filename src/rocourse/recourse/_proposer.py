@@ -10,10 +10,10 @@ import numpy as np
 from rocourse.attack import Attack
 from rocourse.models import (
     BatchModel,
-    HasNetwork,
     Shift,
     Trainer,
     TrainingRows,
+    has_network,
     move_model,
     predict_rows,
 )
@@ -66,7 +66,7 @@ class Context:
     @cached_property
     def network(self) -> Predictor | None:
         """The deciding model's network, or the one that imitates it."""
-        return self.model.predictor if isinstance(self.model, HasNetwork) else self.imitation
+        return self.model.predictor if has_network(self.model) else self.imitation
 
     @cached_property
     def constraints(self) -> ConstraintLayer:

@@ -22,6 +22,8 @@ Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 SECURED: dict[str, Any] = {"security": [{"key": []}]}
 Guard = Callable[..., Coroutine[Any, Any, Caller]]
 
+_JSON = "application/json"
+
 # Without a file of keys, who can reach the service may use it.
 _EVERYONE = Caller("anyone", frozenset(Role))
 
@@ -51,7 +53,7 @@ class Access:
         Raises:
             HTTPException: They may not, or not now, or not in this form.
         """
-        caller = _find(self._ring, await _bearer(request))
+        caller = _EVERYONE if self._ring is None else _find(self._ring, await _bearer(request))
         if role is not None and role not in caller.roles:
             raise HTTPException(
                 403, f"This needs a key with the role {role.value}, which yours has not."
@@ -68,9 +70,7 @@ class Access:
         return caller
 
 
-def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None) -> Caller:
-    if ring is None:
-        return _EVERYONE
+def _find(ring: KeyRing, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     try:
         caller = ring.caller(credentials.credentials) if credentials else None
     except ConfigError as error:
@@ -88,10 +88,12 @@ def _find(ring: KeyRing | None, credentials: HTTPAuthorizationCredentials | None
 
 def _check_content_type(request: Request) -> None:
     headers = request.headers
-    if request.method != "POST" or headers.get("content-length") == "0":
+    kind = headers.get("content-type")
+    if request.method != "POST" or kind == _JSON or headers.get("content-length") == "0":
         return
-    if not any(name in headers for name in ("content-type", "content-length", "transfer-encoding")):
+    if kind is None and not any(
+        name in headers for name in ("content-length", "transfer-encoding")
+    ):
         return
-    kind = headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind != "application/json":
+    if (kind or "").split(";")[0].strip().lower() != _JSON:
         raise HTTPException(415, "A body must be application/json, but this one is not.")

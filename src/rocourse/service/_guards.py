@@ -4,10 +4,9 @@ import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -42,6 +41,10 @@ _HEADERS = {
     "x-frame-options": "DENY",
 }
 
+
+# As they are sent, made once; pages' parts may be kept by who asks, answers may not.
+_PART_HEADERS = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+_ANSWER_HEADERS = [*_PART_HEADERS, (b"cache-control", b"no-store")]
 
 BUSY = "The service has more to do than it can; try again soon."
 _BUSY_TEXT = json.dumps({"detail": BUSY})
@@ -84,7 +87,11 @@ class Guards:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        # Of several of one name the first counts.
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in reversed(scope["headers"])
+        }
         id = request_id(headers.get("x-request-id"))
         token = REQUEST.set(id)
         try:
@@ -95,7 +102,7 @@ class Guards:
             REQUEST.reset(token)
 
     async def _handle(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers, id: str
+        self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], id: str
     ) -> tuple[str, str, int]:
         """Handles one request, and gives its method, its route and its status."""
         started, status = time.perf_counter(), 0
@@ -104,12 +111,8 @@ class Guards:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    given[name] = value
-                given["x-request-id"] = id
-                if not scope["path"].startswith("/static/"):
-                    given["cache-control"] = "no-store"
+                ours = _PART_HEADERS if scope["path"].startswith("/static/") else _ANSWER_HEADERS
+                message["headers"] = [*message["headers"], *ours, (b"x-request-id", id.encode())]
             await send(message)
 
         refusal = self._refusal(scope["method"], headers)
@@ -139,7 +142,7 @@ class Guards:
             log.info("%s %s %d %.1f ms", *values, extra={"facts": facts})
         return method, route, status
 
-    def _refusal(self, method: str, headers: Headers) -> JSONResponse | None:
+    def _refusal(self, method: str, headers: Mapping[str, str]) -> JSONResponse | None:
         if not self._is_own(headers.get("host", "").lower()):
             return problem(
                 400,
@@ -158,7 +161,7 @@ class Guards:
             return problem(413, too_large(self._most_bytes))
         return None
 
-    def _is_foreign(self, method: str, headers: Headers) -> bool:
+    def _is_foreign(self, method: str, headers: Mapping[str, str]) -> bool:
         """Whether a browser says that a page of another site asks for something to be done.
 
         Without keys, whoever reaches the service may use it: any page that its user happens to open

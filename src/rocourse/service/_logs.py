@@ -58,6 +58,8 @@ class JsonLines(logging.Formatter):
 
 def log_to_stderr(level: int = logging.INFO) -> None:
     """Has the service write its log to standard error, as JSON lines; as text to a terminal."""
+    # What no line says need not be found out for each.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_Request())
     handler.setFormatter(

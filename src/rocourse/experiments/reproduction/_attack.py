@@ -14,7 +14,7 @@ from jax import Array
 from rocourse.attack import Attack, virtual_data_shift
 from rocourse.errors import ConfigError
 from rocourse.estimators import RecourseClassifier
-from rocourse.models import HasNetwork
+from rocourse.models import has_network
 from rocourse.networks import Predictor, probabilities
 from rocourse.schema import one_hot
 
@@ -54,7 +54,7 @@ def attack_recourses(
         attack: The attacker.
         seed: Decides the attacker's starting shifts.
     """
-    if not isinstance(model.model_, HasNetwork) or len(model.classes_) != 2:
+    if not has_network(model.model_) or len(model.classes_) != 2:
         raise ConfigError(
             "An attack must have a model of two classes with a network of its own: got "
             f"{type(model).__name__} with {len(model.classes_)} classes; fit such a model."

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from rocourse.attack import Attack
-from rocourse.models import HasNetwork, TrainingRows
+from rocourse.models import TrainingRows, has_network
 from rocourse.models.training import (
     PROXIMITY_LOSSES,
     VALIDITY_LOSSES,
@@ -164,7 +164,7 @@ class GeneratorProposer(Proposer, kind="generator"):
     def one_row(self, state: State, context: Context) -> RowEngine | None:
         """Single rows through both networks in one compiled call, where the model is a network."""
         # What it shows and what it decides come from the same probabilities.
-        if context.cut_off is not None or not isinstance(context.model, HasNetwork):
+        if context.cut_off is not None or not has_network(context.model):
             return None
         networks = (context.model.predictor, state, context.constraints)
         return RowEngine(networks, context.schema.layout)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 # Standard deviations that may be asked for.
 LEVELS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
@@ -85,7 +85,7 @@ def jury_chance(standings: np.ndarray) -> np.ndarray:
     By the family that keeps the fewest: what one kind of model alone is sure of breaks first when
     the world moves.
     """
-    chance: np.ndarray = norm.cdf(standings[1:].min(axis=0))
+    chance: np.ndarray = ndtr(standings[1:].min(axis=0))
     return chance
 
 
@@ -139,7 +139,7 @@ def calibrate(trials: Trials, *, kept: float, refits: bool = False) -> Calibrati
     least = 0.0
     kept = asked_share(kept, trials)
     if trials.made_up[0]:
-        least = float(norm.ppf(kept)) if refits and kept > _MADE_UP_SHARE else least
+        least = float(ndtri(kept)) if refits and kept > _MADE_UP_SHARE else least
     levels, thresholds = np.full(n_classes, 1.0), np.full(n_classes, _NEVER)
     coverage, expected = np.zeros(n_classes), np.zeros(n_classes)
     grid = np.linspace(0.0, 1.0, _POINTS)

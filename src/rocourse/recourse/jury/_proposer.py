@@ -7,11 +7,11 @@ import numpy as np
 
 from rocourse.models import (
     BatchModel,
-    HasNetwork,
     Refittable,
     Shift,
     Trainer,
     TrainingRows,
+    has_network,
     with_scores,
 )
 from rocourse.models.jurors import (
@@ -73,7 +73,7 @@ class JuryState(NamedTuple):
 
     def asked(self, context: Context) -> Asked | None:
         """Who is asked besides: the model that is given, if one is, and its refits."""
-        if isinstance(context.trained, HasNetwork):
+        if has_network(context.trained):
             return None
         return Asked(context.model, self.members, usual=float(self.usual))
 
@@ -146,7 +146,7 @@ class JuryProposer(Proposer, kind="jury"):
         )
         networks, others, alike = self._n_witnesses
         coming = partial(train_jurors, data, shifts[1], grown=grouped)
-        given = not isinstance(context.trained, HasNetwork)
+        given = not has_network(context.trained)
         members = refits_of(context, data, shifts[0], draws[0] + 1) if given else ()
         usual = usual_deviation(members, data.rows, data.n_classes, data.schema.layout)
         asked = Asked(context.model, members, usual=usual) if given else None

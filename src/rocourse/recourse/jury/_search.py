@@ -104,7 +104,7 @@ def jury_recourses(
 
     def run(size: Size) -> partial[tuple[Array, Array]]:
         return bound(  # type: ignore[return-value]
-            _search, parts, size.lanes, max_changes, device=own_device(), prepare=task_of
+            _search, parts, size, max_changes, device=own_device(), prepare=task_of
         )
 
     more = () if from_here is None else starting(*from_here)
@@ -114,7 +114,7 @@ def jury_recourses(
 
 def _search(
     task: Task,
-    lanes: int,
+    size: Size,
     max_changes: int,
     count: Array,
     continuous: Array,
@@ -136,7 +136,7 @@ def _search(
 
     begin = begun(actions, row, layout, *from_here[1:])
     start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
-    x = through_lanes(step, known, start, count, lanes).x
+    x = through_lanes(step, known, start, count, size.edited).x
     if from_here:
         # Most of what is locked cannot be done without: nothing of that is worth taking back.
         first = first_layers(task.jury.first, task.jury.first_bias, x.T, layout)
@@ -145,7 +145,7 @@ def _search(
     retreat = partial(take_back, task)
     # The dearest change first.
     rank = partial(ranked, actions=actions)
-    x = prune(retreat, x, known.lanes, count, lanes, layout, rank=rank)
+    x = prune(retreat, x, known.lanes, count, size.pruned, layout, rank=rank)
     cut = layout.n_continuous
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from rocourse.models import BatchModel, TrainingRows, class_scores
 from rocourse.models.jurors import Jurors
@@ -86,7 +86,7 @@ def chance_of(
     if asked is None:
         return jury_chance(standings(jury, rows, target, layout))
     # The share of refits, were leads normal.
-    chance: np.ndarray = norm.cdf(asked.sureness(one_hot(rows, layout), target))
+    chance: np.ndarray = ndtr(asked.sureness(one_hot(rows, layout), target))
     return chance
 
 

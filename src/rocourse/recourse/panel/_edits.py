@@ -133,7 +133,7 @@ def panel_recourses(
     parts = (space, *jax.tree.leaves((panel, edits)))
 
     def run(size: Size) -> Any:
-        return bound(_search, parts, size.lanes, max_changes, device=own_device(), prepare=_task_of)
+        return bound(_search, parts, size, max_changes, device=own_device(), prepare=_task_of)
 
     wanted = np.asarray(target, np.int32)
     least = np.full(len(rows), min_gain, np.float32)
@@ -156,7 +156,7 @@ def _task_of(space: Space, *arrays: Numbers) -> _Task:
 
 def _search(
     task: _Task,
-    lanes: int,
+    size: Size,
     max_changes: int,
     count: Array,
     continuous: Array,
@@ -184,14 +184,14 @@ def _search(
 
     begin = begun(actions, row, layout, *from_here[1:])
     start = _Found(begin.T, jnp.zeros(len(target), jnp.int32))
-    found = through_lanes(step, known, start, count, lanes)
+    found = through_lanes(step, known, start, count, size.edited)
 
     def categories_first(costs: Array) -> Array:
         # Each of them costs 2.
         return jnp.where(costs > 0.0, jnp.arange(1.0, costs.shape[1] + 1.0), 0.0)
 
     retreat = partial(_take_back, task, min_gain)
-    x = prune(retreat, found.x, known, count, lanes, layout, rank=categories_first)
+    x = prune(retreat, found.x, known, count, size.pruned, layout, rank=categories_first)
     cut = layout.n_continuous
     return x[:, :cut], harden(x[:, cut:].T, layout).T
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rocourse.errors import ConfigError
-from rocourse.models import BatchModel, HasNetwork, Shift, TrainingRows
+from rocourse.models import BatchModel, Shift, TrainingRows, has_network
 from rocourse.options import Span, either, instance, many, number, option, share, whole
 from rocourse.recourse._eager import search_twice
 from rocourse.recourse._given import convince, has_refits, refits_of
@@ -105,7 +105,7 @@ class PanelProposer(Proposer, kind="panel"):
         """The panel's weights and margins, and the values that may be asked for."""
         if not self.uses_network(context.trained):
             return self._fit_refits(context, data)
-        if not isinstance(context.trained, HasNetwork):
+        if not has_network(context.trained):
             # Says that there is no way to fit the model again.
             refits_of(context, data, self.shift, context.seed)
         members = train_members(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocourse.models import BatchModel, HasNetwork, NetworkModel
+from rocourse.models import BatchModel, NetworkModel, has_network
 from rocourse.networks import LEAK, Predictor
 from rocourse.recourse.proof._boxes import Boxes, highest
 from rocourse.schema import CutOff, Layout
@@ -43,7 +43,7 @@ def margins_of(
     model: BatchModel, target: int, cut_off: CutOff | None, layout: Layout
 ) -> Margins | None:
     """The margins of a class, as the model decides; None if its networks are not at hand."""
-    if not isinstance(model, HasNetwork) or not isinstance(model.predictor, Predictor):
+    if not has_network(model) or not isinstance(model.predictor, Predictor):
         return None
     networks = model.networks if isinstance(model, NetworkModel) else (model.predictor,)
 

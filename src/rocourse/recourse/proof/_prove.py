@@ -7,7 +7,7 @@ import numpy as np
 
 from rocourse._wording import listed, show
 from rocourse.errors import ConfigError, DataError
-from rocourse.models import HasNetwork
+from rocourse.models import has_network
 from rocourse.recourse.answer import Advisor
 from rocourse.recourse.proof._loosen import loosen
 from rocourse.recourse.proof._seek import MOST_POINTS, Sought, seek
@@ -121,7 +121,7 @@ def _with_found(
 
 
 def _how_far(advisor: Advisor, examined: int) -> str:
-    if isinstance(advisor.context.trained, HasNetwork):
+    if has_network(advisor.context.trained):
         return f"not found within {examined:,} {'box' if examined == 1 else 'boxes'}"
     return f"not found; more than {MOST_POINTS:,} points to try one by one"
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.models import BatchModel, HasNetwork
+from rocourse.models import BatchModel, has_network
 from rocourse.recourse.rbr._likelihoods import likelihood_table
 from rocourse.recourse.rbr._reference import Reference, nearest
 from rocourse.recourse.rbr._search import (
@@ -61,11 +61,11 @@ def rbr_recourses(
     def run(values: np.ndarray, codes: np.ndarray, wanted: np.ndarray) -> tuple[Array, Array]:
         index, margins = nearest(reference, values, codes, wanted, count=settings.neighbours)
         block = Block(values, codes, wanted, index, margins)
-        if isinstance(model, HasNetwork):
+        if has_network(model):
             return search_compiled(model.predictor, block, space, around, numbers, free)
         return search_on_host(model, block, space, around, numbers, free)
 
-    compiled = isinstance(model, HasNetwork)
+    compiled = has_network(model)
     sizes = _BLOCK_SIZES if compiled else _HOST_BLOCK_SIZES
     return propose_in_blocks(run, rows, target, sizes=sizes, side_by_side=compiled)
 

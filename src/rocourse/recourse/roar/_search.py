@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from rocourse.attack import Norm
-from rocourse.models import BatchModel, HasNetwork
+from rocourse.models import BatchModel, has_network
 from rocourse.recourse.roar._lime import Neighbourhood, Surrogate, fit_surrogate, neighbours
 from rocourse.recourse.search import (
     LANES,
@@ -72,7 +72,7 @@ def roar_recourses(
         settings: How to search.
     """
     numbers = traced(settings)
-    if isinstance(model, HasNetwork):
+    if has_network(model):
         network = model.predictor
         return propose_in_blocks(
             lambda *block: _search_compiled(

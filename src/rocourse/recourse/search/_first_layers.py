@@ -14,6 +14,8 @@ from rocourse.schema import Layout
 # Columns that networks are asked about at a time: enough for the processor's vectors, few enough
 # for its cache.
 _COLUMNS = 64
+# Rows of which shares of a way are asked about one after the other: of each most never are.
+_ALONG = 8
 
 Ask = Callable[[Array], Array]
 """From first layers before their rectifiers, `[units, n]`, to scores `[..., n]`."""
@@ -116,7 +118,7 @@ def ask_along(ask: Ask, first: Array, way: Array, shares: Array) -> Callable[[Ar
     Returns:
         A function of shares `[n]` and their places among all, `[n]`, to scores `[..., n]`.
     """
-    if first.shape[1] >= _COLUMNS:
+    if first.shape[1] >= _ALONG:
         return lambda share, place: ask(first + share * way)
     told = _ask_together(ask, first[:, None] + shares * way[:, None])
 

@@ -23,14 +23,18 @@ class Size(NamedTuple):
     """A compiled size: rows in a call, at most, and those that move in step."""
 
     rows: int
-    lanes: int
+    edited: int
+    """While edits are made; of each row all edits are asked about."""
+    pruned: int
+    """While changes are taken back; of each row one change is asked about."""
 
 
-ALONE = Size(rows=3, lanes=1)
+ALONE = Size(rows=3, edited=1, pruned=1)
 """One by one, edits side by side: what a single applicant takes is not a whole block's time."""
-FEW = Size(rows=32, lanes=4)
-"""What a service is asked for at a time: as many in step as share a step's cost at no filling."""
-MANY = Size(rows=512, lanes=64)
+FEW = Size(rows=32, edited=1, pruned=8)
+"""What a service is asked for at a time: the edits of one row fill a step, one change of it does
+not."""
+MANY = Size(rows=512, edited=64, pruned=64)
 """In step: enough to share the cost of a step, few enough for the cache."""
 
 Run = Callable[..., tuple[Array, Array]]
@@ -101,7 +105,7 @@ def propose_in_lanes(run: Callable[[Size], Run], rows: Rows, *columns: np.ndarra
     size = next((size for size in (ALONE, FEW) if n <= size.rows), MANY)
     compiled = run(size)
     # As many calls as fill the cores evenly. For a few rows, threads take longer than they save.
-    cores = available_cores() if size is MANY and n > size.lanes else 1
+    cores = available_cores() if size is MANY and n > size.pruned else 1
     calls = -(-n // size.rows)
     calls = min(-(-calls // cores) * cores, n)
     parts = np.array_split(np.arange(n), calls)

@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jax import Array
 
-from rocourse.models import BatchModel, HasNetwork
+from rocourse.models import BatchModel, has_network
 from rocourse.recourse.search import (
     Candidate,
     Network,
@@ -106,7 +106,7 @@ def vanilla_recourses(
     """
     noise = _draw_noise(space.layout.width, seed)
     numbers = traced(settings)
-    if isinstance(model, HasNetwork):
+    if has_network(model):
         network = model.predictor
         return propose_in_blocks(
             lambda *block: _search_compiled(network, Query.of(*block), space, noise, numbers),
