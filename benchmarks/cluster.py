@@ -165,10 +165,11 @@ def compare(
         first, base = first or written, base or spent
         same &= written == first
         done = count if isinstance(count, int) else count[0]
+        ratio = "" if killed else f", {base / spent:.0%} as many a second of it"
         less = f" ({little / 2**20:,.0f} for {_FEW:,})" if few else ""
         print(
             f"{name:9s} {way:24s} {seconds:7.1f} s {done / seconds:10,.1f} a second; {spent:.1f} s "
-            f"of the processor, {base / spent:4.0%} as many a second; {peak[0] / 2**20:,.0f} MiB"
+            f"of the processor{ratio}; {peak[0] / 2**20:,.0f} MiB"
             f"{less}",
             flush=True,
         )
