@@ -88,7 +88,7 @@ class ObjectPath(PurePosixPath):
 
     def is_dir(self) -> bool:
         """Whether there are objects below it."""
-        return self.exists() and not self.is_file()
+        return str(self._told().type.name) == "Directory"
 
     def size(self) -> int:
         """How many bytes an object has."""
