@@ -6,10 +6,11 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from rocourse.evaluation import FEW, GroupFigures
+from rocourse.evaluation import FEW, FOUR_FIFTHS, GroupFigures
 
 _COLUMNS = {
     "refused": "refused",
+    "ratio": "of the best",
     "coverage": "advised",
     "promised": "promised",
     "certified": "certified",
@@ -42,6 +43,8 @@ def fairness_lines(groups: Mapping[str, GroupFigures]) -> list[RenderableType]:
         table,
         "Below each figure: how far it lies from everyone else's, and the 95% interval of that; an "
         "asterisk where zero lies outside.",
+        "Of the best: the share that is approved, to that of the group with the highest; an "
+        f"exclamation mark below {FOUR_FIFTHS:g} (the four-fifths rule).",
         *(
             [f"Groups with fewer than {FEW} refused are marked: their figures are mostly chance."]
             if any(one.small for one in groups.values())
@@ -54,6 +57,8 @@ def _cell(one: GroupFigures, name: str) -> str:
     value = getattr(one, name)
     if value is None:
         return "–"
+    if name == "ratio":
+        return f"{value:.2f}{'!' if one.adverse else ''}"
     style = ".2f" if name == "cost" else ".1%"
     figure = f"{value:{style}}"
     apart = one.differences.get(name)
