@@ -27,6 +27,7 @@ def ellice_recourses(
     labels: np.ndarray,
     rows: np.ndarray,
     epsilon: float,
+    slope: float = 0.01,
 ) -> dict[str, tuple[np.ndarray, float]]:
     """What ElliCE proposes, by method: encoded rows, and the median of their seconds.
 
@@ -38,6 +39,7 @@ def ellice_recourses(
         labels: 0 and 1.
         rows: Who asks, encoded.
         epsilon: The loss that last layers may give away.
+        slope: Of units that are below zero.
     """
     python = environment(
         FOLDER, (*_PINS, *(f"{name}=={version(name)}" for name in _SHARED)), module="ellice"
@@ -54,6 +56,7 @@ def ellice_recourses(
         "depth": len(layers.weights),
         "methods": METHODS,
         "epsilon": epsilon,
+        "slope": slope,
         "numbers": free,
         "groups": open_groups,
         "mutable": [*free, *(k for group in open_groups for k in group)],

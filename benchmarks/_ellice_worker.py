@@ -19,14 +19,14 @@ from ellice import Data, Explainer
 _PENALTY = 1e-3
 
 
-def network(arrays: dict[str, np.ndarray], depth: int) -> torch.nn.Sequential:
+def network(arrays: dict[str, np.ndarray], depth: int, slope: float) -> torch.nn.Sequential:
     """The model that decides, as PyTorch has it."""
     parts: list[torch.nn.Module] = []
     for k in range(depth + 1):
         weight, bias = (torch.tensor(arrays[f"{name}{k}"]).float() for name in ("weight", "bias"))
         layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
         layer.weight.data, layer.bias.data = weight, bias
-        parts += [layer, torch.nn.LeakyReLU(0.01)]
+        parts += [layer, torch.nn.LeakyReLU(slope)]
     return torch.nn.Sequential(*parts[:-1])
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     train = pd.DataFrame(arrays["train"], columns=names)
     rows = pd.DataFrame(arrays["rows"], columns=names)
     data = Data(train.assign(y=arrays["labels"]), "y", continuous_features=names)
-    explainer = Explainer(network(arrays, task["depth"]), data, device="cpu")
+    explainer = Explainer(network(arrays, task["depth"], task["slope"]), data, device="cpu")
     answer = {}
     for method in task["methods"]:
         found, seconds = [], []

@@ -59,7 +59,8 @@ def main() -> None:
 def data_module(problem: Problem) -> DataModule:
     """The encoded rows as jax-relax keeps them."""
     x = problem["rows"]
-    features = features_of(x, int(problem["n_continuous"]), problem["group_sizes"].tolist())
+    sizes, fixed = problem["group_sizes"].tolist(), problem.get("fixed", np.zeros(0)).tolist()
+    features = features_of(x, int(problem["n_continuous"]), sizes, fixed)
     # Asked for by DataModule, read by nothing here.
     label = Feature("label", np.zeros((len(x), 1)), "identity")
     return DataModule.from_features(features, FeaturesList([label]), name="loan")
@@ -67,12 +68,13 @@ def data_module(problem: Problem) -> DataModule:
 
 def predictor(problem: Problem) -> Callable[[jax.Array], jax.Array]:
     """The same network as a function of encoded rows `[n, width]` to probabilities `[n, 2]`."""
+    slope = float(problem.get("slope", 0.01))
     n_layers = sum(name.startswith("weight") for name in problem)
     layers = [(problem[f"weight{i}"], problem[f"bias{i}"]) for i in range(n_layers)]
 
     def predict(x: jax.Array) -> jax.Array:
         for weight, bias in layers[:-1]:
-            x = jax.nn.leaky_relu(x @ weight.T + bias)
+            x = jax.nn.leaky_relu(x @ weight.T + bias, slope)
         weight, bias = layers[-1]
         favourable = jax.nn.sigmoid(x @ weight.T + bias)
         return jnp.concatenate([1.0 - favourable, favourable], axis=-1)

@@ -136,7 +136,7 @@ def show_attacks(
 
 
 def _attacked(scale: Scale) -> list[Cell]:
-    return [scale.settings["loan"].cell(method) for method in ("counternet", "rocoursenet")]
+    return [scale.trained.cell(method) for method in ("counternet", "rocoursenet")]
 
 
 def _attacks(

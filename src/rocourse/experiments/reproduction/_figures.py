@@ -33,12 +33,13 @@ def _pareto_points(scale: Scale, dataset: str) -> dict[str, Points]:
     """What is varied for each method, as the paper says."""
     # Loan's own setting takes too long for many values.
     setting = scale.parameters if dataset == "loan" else scale.settings[dataset]
+    attacked = scale.trained if dataset == "loan" else setting
     prices = {
         method: [
-            (f"λ3 = {price:g}", setting.cell(method, proposer__proximity_weight=price))
+            (f"λ3 = {price:g}", where.cell(method, proposer__proximity_weight=price))
             for price in scale.prices
         ]
-        for method in ("counternet", "rocoursenet")
+        for method, where in (("counternet", setting), ("rocoursenet", attacked))
     }
     roar = [
         (f"λ = {price:g}", setting.cell("roar", proposer__proximity_weights=(price,)))
@@ -98,7 +99,7 @@ def _size_points(scale: Scale) -> dict[float, Points]:
         fraction: [
             (
                 f"λ3 = {price:g}",
-                scale.parameters.fraction(fraction).cell(
+                scale.trained.fraction(fraction).cell(
                     "rocoursenet", f"{fraction:.0%} of the rows", proposer__proximity_weight=price
                 ),
             )
@@ -150,7 +151,7 @@ class Varied:
         return [
             (
                 value,
-                scale.parameters.cell(
+                scale.trained.cell(
                     "rocoursenet", self.title, **{self.parameter: value}, **self.fixed
                 ),
             )

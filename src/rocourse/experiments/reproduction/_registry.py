@@ -113,7 +113,7 @@ def _parameters_note(scale: Scale) -> str:
 
 
 def _attack_note(scale: Scale) -> str:
-    return f"At most {scale.attacked_rows:,} test rows of each subset are attacked."
+    return f"{scale.note} At most {scale.attacked_rows:,} test rows of each subset are attacked."
 
 
 def _varied(name: str, title: str, symbol: str, *lines: Varied) -> Entry:
