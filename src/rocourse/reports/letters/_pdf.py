@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rocourse.errors import DependencyError
 from rocourse.reports.letters._letter import Block, Letter
-
-if TYPE_CHECKING:
-    from fpdf import FPDF
 
 _FONT, _SIZE, _LINE = "letter", 10.5, 5.2
 _MARGIN, _INDENT = 25.0, 7.0
@@ -43,7 +40,7 @@ def to_pdf(letter: Letter) -> bytes:
     for part in parts:
         _on_one_page(pdf, partial(_draw_all, blocks=part))
 
-    def end(pdf: "FPDF") -> None:
+    def end(pdf: Any) -> None:
         _draw_all(pdf, last)
         pdf.ln(2)
         for line in letter.closing:
@@ -66,7 +63,7 @@ def _together(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _write(
-    pdf: "FPDF", text: str, *, indent: float = 0.0, style: Literal["", "B"] = "", after: float = 2.4
+    pdf: Any, text: str, *, indent: float = 0.0, style: Literal["", "B"] = "", after: float = 2.4
 ) -> None:
     pdf.set_font(_FONT, style, _SIZE)
     pdf.set_x(_MARGIN + indent)
@@ -74,12 +71,12 @@ def _write(
     pdf.ln(after)
 
 
-def _draw_all(pdf: "FPDF", blocks: Sequence[Block]) -> None:
+def _draw_all(pdf: Any, blocks: Sequence[Block]) -> None:
     for block in blocks:
         _draw(pdf, block)
 
 
-def _draw(pdf: "FPDF", block: Block) -> None:
+def _draw(pdf: Any, block: Block) -> None:
     if block.heading:
         pdf.ln(1.5)
         _write(pdf, block.heading, style="B", after=1.4)
@@ -101,7 +98,7 @@ def _draw(pdf: "FPDF", block: Block) -> None:
         pdf.ln(1.6)
 
 
-def _on_one_page(pdf: "FPDF", draw: Callable[["FPDF"], None]) -> None:
+def _on_one_page(pdf: Any, draw: Callable[[Any], None]) -> None:
     """Draws what belongs together: on a new page, if this one has no room for all of it."""
     page = pdf.page
     with pdf.offset_rendering() as trial:
