@@ -188,6 +188,7 @@ PUBLIC = {
         "BrokenPromise",
         "Difference",
         "FEW",
+        "FOUR_FIFTHS",
         "Forecast",
         "ForecastScore",
         "ForecastShare",

@@ -51,6 +51,24 @@ def test_crossed_groups_have_their_counts(recourse):
     assert alone.cost is None and alone.coverage is None and "cost" not in alone.differences
 
 
+def test_approvals_are_beside_those_of_the_best_group(recourse):
+    """One of four women and one of four men are granted; of those who own a home nobody is."""
+    found = fairness(recourse, {"sex": SEX, "home": ["own"] * 3 + ["rent"] * 5})
+    assert found["sex=f"].ratio == found["sex=m"].ratio == 1.0
+    assert found["home=own"].ratio == 0.0 and found["home=own"].adverse
+    assert found["sex=m, home=rent"].ratio == 0.25 and not found["home=rent"].adverse
+
+
+def test_a_few_people_do_not_set_what_others_are_measured_by():
+    rows = income_rows(*[2] * 100)
+    granted = np.array([1] * 3 + [1] * 40 + [0] * 17 + [1] * 24 + [0] * 16)
+    group = ["few"] * 3 + ["a"] * 57 + ["b"] * 40
+    made = write_recourse(BINARY, rows, rows, granted, np.ones(100, int), granted < 0)
+    found = {name: one.ratio for name, one in fairness(made, {"g": group}).items()}
+    best = 40 / 57
+    assert found == pytest.approx({"g=a": 1.0, "g=b": 24 / 40 / best, "g=few": 1.0 / best})
+
+
 def test_intervals_of_means_are_bootstrapped():
     rng = np.random.default_rng(0)
     n = 400

@@ -159,6 +159,22 @@ def test_an_item_is_on_one_page_with_its_mark():
         assert content.count(b"/Type /Page\n") <= 2
 
 
+def test_neither_heading_nor_signature_stands_alone(tmp_path):
+    letter = make_letter(case(), SCHEMA, read_words("en"), Lender(name="A"))
+    for count in range(20, 30):
+        filling = Block(text="\n".join(["line"] * count))
+        blocks = (filling, Block(heading="Your rights"), Block(text="They are many. " * 20))
+        letter = replace(letter, blocks=blocks, closing=("Yours", "A"))
+        (tmp_path / "letter.pdf").write_bytes(render_letter(letter, "pdf"))
+        try:
+            told = subprocess.check_output(["pdftotext", tmp_path / "letter.pdf", "-"], text=True)
+        except FileNotFoundError:
+            return
+        # Pages end with form feeds.
+        (last,) = (page for page in told.split("\f") if "Yours" in page)
+        assert "They are many" in last and "Your rights" in last
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -91,7 +91,7 @@ def write_scoring(folder, table, high):
     """What a factory makes the model of, and recourses for that one."""
     (folder / "high.txt").write_text(str(high))
     given = importlib.import_module("given_service").latest()
-    method = VanillaCF(make_schema(table), model=given, random_state=0, proposer__steps=20)
+    method = VanillaCF(make_schema(table), model=given, random_state=0, proposer__steps=2)
     save(method.fit(table.drop(columns=TARGET), None), folder / "model", force=True)
 
 

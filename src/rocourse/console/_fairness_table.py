@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from rocourse.evaluation import FEW, GroupFigures
+from rocourse.evaluation import FEW, FOUR_FIFTHS, GroupFigures
 
 _COLUMNS = {
     "refused": "refused",
@@ -42,6 +42,8 @@ def fairness_lines(groups: Mapping[str, GroupFigures]) -> list[RenderableType]:
         table,
         "Below each figure: how far it lies from everyone else's, and the 95% interval of that; an "
         "asterisk where zero lies outside.",
+        "Ratio: the share that is approved, to that of the group with the highest; an "
+        f"exclamation mark below {FOUR_FIFTHS:g} (the four-fifths rule).",
         *(
             [f"Groups with fewer than {FEW} refused are marked: their figures are mostly chance."]
             if any(one.small for one in groups.values())
@@ -55,11 +57,13 @@ def _cell(one: GroupFigures, name: str) -> str:
     if value is None:
         return "–"
     style = ".2f" if name == "cost" else ".1%"
-    figure = f"{value:{style}}"
     apart = one.differences.get(name)
-    if apart is None:
-        return figure
-    mark = "*" if apart.clear else ""
-    return (
-        f"{figure}\n{apart.value:+{style}}{mark}\n({apart.low:+{style}} to {apart.high:+{style}})"
-    )
+    lines = [f"{value:{style}}"]
+    if apart is not None:
+        lines += [
+            f"{apart.value:+{style}}{'*' if apart.clear else ''}",
+            f"({apart.low:+{style}} to {apart.high:+{style}})",
+        ]
+    if name == "refused" and one.ratio is not None:
+        lines.append(f"ratio {one.ratio:.2f}{'!' if one.adverse else ''}")
+    return "\n".join(lines)

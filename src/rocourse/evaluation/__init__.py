@@ -8,7 +8,7 @@ from rocourse.evaluation._audit import Auditor, audit
 from rocourse.evaluation._audit_report import AuditCounts, AuditPart, AuditReport, BrokenPromise
 from rocourse.evaluation._common_judges import common_judges
 from rocourse.evaluation._drift import ALARM_AT, PromiseWatch, promise_alarm, promise_evidence
-from rocourse.evaluation._fairness import Difference, GroupFigures, fairness
+from rocourse.evaluation._fairness import FOUR_FIFTHS, Difference, GroupFigures, fairness
 from rocourse.evaluation._forecast import Forecast, ForecastScore, ForecastShare, forecast
 from rocourse.evaluation._metrics import (
     accuracy,
@@ -59,6 +59,7 @@ __all__ = [
     "ForecastScore",
     "ForecastShare",
     "FEW",
+    "FOUR_FIFTHS",
     "difference_from_others",
     "difference_interval",
     "forecast",

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any, Self
 
 from rocourse._lazy import above
-from rocourse.errors import ArtifactError
+from rocourse.evaluation._results import check_format
 
 FORMAT = "rocourse-audit"
 VERSION = 1
@@ -212,12 +212,8 @@ class AuditReport:
         Raises:
             ArtifactError: The record is none of an audit, or of another version.
         """
-        found = (record.get("format"), record.get("version"))
-        if found != (FORMAT, VERSION):
-            raise ArtifactError(
-                f"An audit must have the format {FORMAT!r} and version {VERSION}, but got "
-                f"{found[0]!r} and {found[1]!r}; audit again with this release of rocourse."
-            )
+        remedy = "audit again with this release of rocourse"
+        check_format(record, FORMAT, VERSION, what="An audit", remedy=remedy)
         return cls(
             name=record["name"],
             model=record["model"],

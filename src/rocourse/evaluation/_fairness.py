@@ -8,13 +8,16 @@ import numpy as np
 import pandas as pd
 
 from rocourse.errors import DataError
-from rocourse.evaluation._segments import FEW, difference_interval, segments
+from rocourse.evaluation._segments import FEW, difference_interval, families, segments
 from rocourse.schema import Recourse
 
 # Draws of people with replacement.
 _DRAWS = 2000
 # People of a draw that are looked at together.
 _AT_ONCE = 4_000_000
+
+FOUR_FIFTHS = 0.8
+"""The ratio of approvals below which the four-fifths rule (29 CFR 1607.4 D) sees adverse impact."""
 
 MEASURES = ("refused", "coverage", "promised", "certified", "certainty", "cost", "kept")
 """What is told of each group; all but the first of those who are refused."""
@@ -41,6 +44,8 @@ class GroupFigures:
         people: How many they are.
         number_refused: How many of them are refused.
         refused: The share of them that is refused.
+        ratio: The share of them that is approved, to that of the group of the same columns with the
+            highest: the four-fifths rule. Groups of few people do not set it, unless all are.
         coverage: The share of the refused who are advised something.
         promised: The share of the refused who are promised something; None where nobody promises.
         certified: The share of the refused whose advice is certified; None without certificates.
@@ -53,6 +58,7 @@ class GroupFigures:
     people: int
     number_refused: int
     refused: float | None
+    ratio: float | None
     coverage: float | None
     promised: float | None
     certified: float | None
@@ -60,6 +66,11 @@ class GroupFigures:
     cost: float | None
     kept: float | None
     differences: Mapping[str, Difference]
+
+    @property
+    def adverse(self) -> bool:
+        """Whether the four-fifths rule sees adverse impact."""
+        return self.ratio is not None and self.ratio < FOUR_FIFTHS
 
     @property
     def small(self) -> bool:
@@ -116,6 +127,7 @@ def fairness(
     if kept is not None:
         means["kept"] = (advised, np.asarray(kept, float))
     found = {}
+    ratios = _ratios(columns, ~refused)
     for name, places in segments(columns).items():
         own = np.zeros(len(recourse), bool)
         own[places] = True
@@ -128,8 +140,22 @@ def fairness(
                 if (difference := parts(mine, others)) is not None:
                     apart[measure] = difference
         counts = {"people": len(places), "number_refused": int(refused[places].sum())}
+        figures["ratio"] = ratios[name]
         found[name] = GroupFigures(**counts, **figures, differences=apart)  # type: ignore[arg-type]
     return found
+
+
+def _ratios(
+    columns: Mapping[str, Sequence[Any] | pd.Series], approved: np.ndarray
+) -> dict[str, float | None]:
+    """The share approved of each group to the highest among the groups of the same columns."""
+    told: dict[str, float | None] = {}
+    for groups in families(columns):
+        shares = {name: float(approved[places].mean()) for name, places in groups.items()}
+        many = [name for name, places in groups.items() if len(places) >= FEW] or list(groups)
+        best = max(shares[name] for name in many)
+        told |= {name: share / best if best else None for name, share in shares.items()}
+    return told
 
 
 def _of_shares(mine: np.ndarray, others: np.ndarray) -> Difference | None:

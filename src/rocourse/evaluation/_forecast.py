@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 import pandas as pd
 
-from rocourse.errors import ArtifactError, ConfigError, DataError
+from rocourse.errors import ConfigError, DataError
 from rocourse.evaluation._audit_reading import PromiseReader
 from rocourse.evaluation._audit_report import AuditReport
 from rocourse.evaluation._model import Model
+from rocourse.evaluation._results import check_format
 from rocourse.evaluation._segments import FEW, segments
 from rocourse.schema import ClippedWarning
 
@@ -136,12 +137,8 @@ class Forecast:
         Raises:
             ArtifactError: The record is none of a forecast, or of another version.
         """
-        found = (record.get("format"), record.get("version"))
-        if found != (FORMAT, VERSION):
-            raise ArtifactError(
-                f"A forecast must have the format {FORMAT!r} and version {VERSION}, but got "
-                f"{found[0]!r} and {found[1]!r}; make it again with this release of rocourse."
-            )
+        remedy = "make it again with this release of rocourse"
+        check_format(record, FORMAT, VERSION, what="A forecast", remedy=remedy)
         return cls(
             **{name: record[name] for name in ("model", "witnesses", "confidence", "models")},
             at=datetime.fromisoformat(record["at"]),

@@ -197,14 +197,30 @@ def summarise(collect: Callable[[str, str], Aggregate]) -> Summary:
     )
 
 
-def check_format(record: Mapping[str, Any], name: str, *versions: int) -> None:
-    """Refuse a stored result of another format or version."""
+def check_format(
+    record: Mapping[str, Any],
+    name: str,
+    *versions: int,
+    what: str = "A stored result",
+    remedy: str = "run the evaluation again",
+) -> None:
+    """Refuses a record of another format or version.
+
+    Args:
+        record: What was read.
+        name: Of the format.
+        *versions: Those that can be read.
+        what: What is asked for.
+        remedy: How to get one.
+
+    Raises:
+        ArtifactError: The record is of another.
+    """
     found = (record.get("format"), record.get("version"))
     if found not in [(name, version) for version in versions]:
         raise ArtifactError(
-            f"A stored result must have format {name!r} and version "
-            f"{' or '.join(map(str, versions))}, but has format {found[0]!r} and version "
-            f"{found[1]!r}: run the evaluation again."
+            f"{what} must have the format {name!r} and version "
+            f"{' or '.join(map(str, versions))}, but got {found[0]!r} and {found[1]!r}; {remedy}."
         )
 
 

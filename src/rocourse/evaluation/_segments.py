@@ -28,6 +28,11 @@ def segments(columns: Mapping[str, Sequence[Any] | pd.Series]) -> dict[str, np.n
     Returns:
         The places of each group's rows; groups of a column one after the other.
     """
+    return {name: places for groups in families(columns) for name, places in groups.items()}
+
+
+def families(columns: Mapping[str, Sequence[Any] | pd.Series]) -> list[dict[str, np.ndarray]]:
+    """As `segments`, the groups of each column apart, and at last those of all crossed."""
     parts = [
         np.array([f"{name}={value}" for value in _values(column)], dtype=object)
         for name, column in columns.items()
@@ -35,9 +40,10 @@ def segments(columns: Mapping[str, Sequence[Any] | pd.Series]) -> dict[str, np.n
     if len(parts) > 1:
         crossed = [", ".join(each) for each in zip(*parts, strict=True)]
         parts.append(np.array(crossed, dtype=object))
-    return {
-        name: np.flatnonzero(part == name) for part in parts for name in sorted(set(part.tolist()))
-    }
+    return [
+        {name: np.flatnonzero(part == name) for name in sorted(set(part.tolist()))}
+        for part in parts
+    ]
 
 
 def _values(given: Sequence[Any] | pd.Series) -> list[str]:

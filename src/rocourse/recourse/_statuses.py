@@ -15,10 +15,6 @@ class Chances(NamedTuple):
     before: np.ndarray | None
     """The chance of the row as it is, `[n]`; None where nothing is promised."""
 
-    def of(self, place: int) -> "Chances":
-        """Those of one row."""
-        return Chances(*(part if part is None else part[place : place + 1] for part in self))
-
 
 class Judged(NamedTuple):
     """What is said of attempts for rows that need a change."""

@@ -259,8 +259,8 @@ class Advisor:
             return None
         look = engine.look(row.codes, wanted)
         attempt = self._settled(row, look)
-        chances = self._chances_of([row.codes], [attempt], [look])
-        return self._record(applicant, row, attempt, look, engine.probabilities(attempt), chances)
+        shares = engine.probabilities(attempt)[None]
+        return self._records([(applicant, row)], [attempt], [look], shares)[0]
 
     def _clear(self, pairs: Sequence[tuple[Applicant, EncodedRow]], desired: Any) -> list[Record]:
         """The records of rows that need no table's checks."""
@@ -269,19 +269,34 @@ class Advisor:
         looks = self._looks([row.codes for _, row in pairs], desired)
         attempts = [self._settled(row, look) for (_, row), look in zip(pairs, looks, strict=True)]
         shares = self.context.predict(stacked(self.context.schema.layout, attempts))
-        chances = self._chances_of([row.codes for _, row in pairs], attempts, looks)
-        return [
-            self._record(applicant, row, attempt, look, share, chances.of(place))
-            for place, ((applicant, row), attempt, look, share) in enumerate(
-                zip(pairs, attempts, looks, shares, strict=True)
-            )
-        ]
+        return self._records(pairs, attempts, looks, shares)
 
     def _settled(self, row: EncodedRow, look: Look) -> RowCodes:
         """What is left of a proposal when every constraint is kept."""
         if look.proposed is None or look.predicted == look.target:
             return row.codes
         return self._codec.settle(row, look.proposed)
+
+    def _records(
+        self,
+        pairs: Sequence[tuple[Applicant, EncodedRow]],
+        attempts: Sequence[RowCodes],
+        looks: Sequence[Look],
+        shares: np.ndarray,
+    ) -> list[Record]:
+        layout, codec = self.context.schema.layout, self._codec
+        target = np.array([look.target for look in looks], np.int32)
+        chances = NO_IDEA
+        if self.witnesses or self.proposer.promises:
+            rows = stacked(layout, [row.codes for _, row in pairs])
+            chances = self._chances(rows, stacked(layout, attempts), target)
+        honoured = self.context.verdicts(shares) == target
+        honoured &= [not codec.breaks(row, a) for (_, row), a in zip(pairs, attempts, strict=True)]
+        needed = np.array([look.predicted for look in looks]) != target
+        status = statuses(needed, honoured, chances).tolist()
+        after = [None] * len(pairs) if chances.after is None else chances.after.tolist()
+        told = zip(pairs, attempts, looks, shares, status, after, strict=True)
+        return [self._record(*pair, *rest) for pair, *rest in told]
 
     def _record(
         self,
@@ -290,25 +305,22 @@ class Advisor:
         attempt: RowCodes,
         look: Look,
         shares: np.ndarray,
-        chances: Chances,
+        status: str,
+        robustness: float | None,
     ) -> Record:
         codec = self._codec
-        predicted, target, before, _ = look
         changes = codec.changes(applicant, row.codes, attempt)
         proximity = codec.proximity(row.codes, attempt)
-        needed, honoured = predicted != target, int(self.context.verdicts(shares)) == target
-        honoured = honoured and not codec.breaks(row, attempt)
-        (status,) = statuses(np.array([needed]), np.array([honoured]), chances).tolist()
         return {
             "status": status,
-            "predicted": self._labels[predicted],
-            "desired": self._labels[target],
-            "probability_before": before,
-            "probability": float(shares[target]),
+            "predicted": self._labels[look.predicted],
+            "desired": self._labels[look.target],
+            "probability_before": look.before,
+            "probability": float(shares[look.target]),
             "proximity": proximity,
             "features_changed": len(changes),
             "changes": changes if status in ("found", "found_unsure") else [],
-            "robustness": None if chances.after is None else float(chances.after[0]),
+            "robustness": robustness,
             "cost": codec.cost(row.codes, attempt) if codec.priced else proximity,
             "months": codec.months(row, attempt),
             "imputed": list(row.imputed),
@@ -353,18 +365,6 @@ class Advisor:
         del record["index"]
         record["probability_before"] = float(before[0, target[0]])
         return record
-
-    def _chances_of(
-        self, rows: Sequence[RowCodes], attempts: Sequence[RowCodes], looks: Sequence[Look]
-    ) -> Chances:
-        if not self.witnesses and not self.proposer.promises:
-            return NO_IDEA
-        target = np.array([look.target for look in looks], np.int32)
-        return self._chances(
-            stacked(self.context.schema.layout, rows),
-            stacked(self.context.schema.layout, attempts),
-            target,
-        )
 
     def targets(self, desired: Any, predicted: np.ndarray) -> np.ndarray:
         """Class indices asked for, `[n]`: by default the other of two, the favourable of many."""

@@ -272,14 +272,17 @@ def _fairness(told: Sequence[Facts]) -> str:
         )
 
     def cell(group: Facts, name: str) -> str:
-        value, apart = group[name], group["differences"].get(name)
+        # Figures of before have no ratio.
+        value, apart = group.get(name), group["differences"].get(name)
         if value is None:
             return "–"
+        if name == "ratio":
+            return f"{value:.2f}"
         if name == "cost":
             return f"{value:.2f}" if apart is None else f"{value:.2f} ({apart['value']:+.2f})"
         return _percent(value) + ("" if apart is None else f" ({100.0 * apart['value']:+.1f})")
 
-    names = ("refused", "coverage", "promised", "certainty", "cost", "kept")
+    names = ("refused", "ratio", "coverage", "promised", "certainty", "cost", "kept")
     rows = [
         (
             f"{name}{' (few)' if group['small'] else ''}",
@@ -289,7 +292,11 @@ def _fairness(told: Sequence[Facts]) -> str:
         for one in told
         for name, group in one["groups"].items()
     ]
-    return _table(("people", "rows", *names), rows) + "\n\nIn brackets: beside everyone else."
+    told_of = _table(("people", "rows", *names), rows)
+    return (
+        f"{told_of}\n\nIn brackets: beside everyone else. Ratio: the share approved, to that of "
+        "the group with the highest; below 0.8 the four-fifths rule sees adverse impact."
+    )
 
 
 def _limits(schema: Schema) -> str:

@@ -1,13 +1,13 @@
 """Letters as PDF, with fonts that come with Matplotlib: no system parts, and any alphabet."""
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from rocourse.errors import DependencyError
-from rocourse.reports.letters._letter import Letter
-
-if TYPE_CHECKING:
-    from fpdf import FPDF
+from rocourse.reports.letters._letter import Block, Letter
 
 _FONT, _SIZE, _LINE = "letter", 10.5, 5.2
 _MARGIN, _INDENT = 25.0, 7.0
@@ -20,63 +20,93 @@ def to_pdf(letter: Letter) -> bytes:
         DependencyError: The extra `letters` is not installed.
     """
     pdf = _new(letter)
-    width = pdf.epw
-
-    def write(text: str, *, indent: float = 0.0, style: str = "", after: float = 2.4) -> None:
-        pdf.set_font(_FONT, style, _SIZE)
-        pdf.set_x(_MARGIN + indent)
-        pdf.multi_cell(width - indent, _LINE, text, align="L", new_x="LMARGIN", new_y="NEXT")
-        pdf.ln(after)
-
     if letter.draft:
         pdf.set_draw_color(160, 30, 30)
         pdf.set_text_color(160, 30, 30)
         pdf.set_font(_FONT, "B", _SIZE)
-        pdf.multi_cell(width, 7.0, letter.draft, border=1, align="C", new_x="LMARGIN", new_y="NEXT")
+        pdf.multi_cell(0, 7.0, letter.draft, border=1, align="C", new_x="LMARGIN", new_y="NEXT")
         pdf.set_text_color(0, 0, 0)
         pdf.ln(4)
     name, *address = letter.sender
-    write(name, style="B", after=0)
+    _write(pdf, name, style="B", after=0)
     for line in address:
-        write(line, after=0)
+        _write(pdf, line, after=0)
     pdf.ln(6)
     for label, value in letter.facts:
-        write(f"{label}: {value}", after=0)
+        _write(pdf, f"{label}: {value}", after=0)
     pdf.ln(6)
-    write(letter.subject, style="B", after=3)
-    for block in letter.blocks:
-        _room(pdf, block.heading, len(block.items))
-        if block.heading:
-            pdf.ln(1.5)
-            write(block.heading, style="B", after=1.4)
-        if block.text:
-            write(block.text, after=1.0 if block.items else 2.4)
-        for number, item in enumerate(block.items, start=1):
-            mark = f"{number}." if block.numbered else "–"
-            pdf.set_font(_FONT, "", _SIZE)
-            lines = pdf.multi_cell(width - _INDENT, _LINE, item, dry_run=True, output="LINES")
-            # Its mark would stay behind.
-            if pdf.will_page_break(len(lines) * _LINE):
-                pdf.add_page()
-            top = pdf.get_y()
-            pdf.set_xy(_MARGIN + 1.5, top)
-            pdf.cell(_INDENT, _LINE, mark)
-            pdf.set_y(top)
-            write(item, indent=_INDENT, after=0.8)
-        if block.items:
-            pdf.ln(1.6)
-    pdf.ln(2)
-    _room(pdf, letter.closing[0], 2)
-    for line in letter.closing:
-        write(line, after=1.5)
+    _write(pdf, letter.subject, style="B", after=3)
+    *parts, last = _together(letter.blocks)
+    for part in parts:
+        _on_one_page(pdf, partial(_draw_all, blocks=part))
+
+    def end(pdf: Any) -> None:
+        _draw_all(pdf, last)
+        pdf.ln(2)
+        for line in letter.closing:
+            _write(pdf, line, after=1.5)
+
+    # A signature does not stand alone.
+    _on_one_page(pdf, end)
     return bytes(pdf.output())
 
 
-def _room(pdf: "FPDF", heading: str, items: int) -> None:
-    """A new page where a heading or a short list would be torn apart."""
-    lines = (3 if heading else 0) + min(items, 4) + 1
-    if pdf.will_page_break(lines * _LINE):
+def _together(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Headings with what they are about, and what leads to a list with the list."""
+    part: list[Block] = []
+    for block, after in zip_longest(blocks, blocks[1:]):
+        part.append(block)
+        leads = not block.items and after is not None and (after.items or not block.text)
+        if not leads:
+            yield part
+            part = []
+
+
+def _write(
+    pdf: Any, text: str, *, indent: float = 0.0, style: Literal["", "B"] = "", after: float = 2.4
+) -> None:
+    pdf.set_font(_FONT, style, _SIZE)
+    pdf.set_x(_MARGIN + indent)
+    pdf.multi_cell(pdf.epw - indent, _LINE, text, align="L", new_x="LMARGIN", new_y="NEXT")
+    pdf.ln(after)
+
+
+def _draw_all(pdf: Any, blocks: Sequence[Block]) -> None:
+    for block in blocks:
+        _draw(pdf, block)
+
+
+def _draw(pdf: Any, block: Block) -> None:
+    if block.heading:
+        pdf.ln(1.5)
+        _write(pdf, block.heading, style="B", after=1.4)
+    if block.text:
+        _write(pdf, block.text, after=1.0 if block.items else 2.4)
+    for number, item in enumerate(block.items, start=1):
+        mark = f"{number}." if block.numbered else "–"
+        pdf.set_font(_FONT, "", _SIZE)
+        lines = pdf.multi_cell(pdf.epw - _INDENT, _LINE, item, dry_run=True, output="LINES")
+        # Its mark would stay behind.
+        if pdf.will_page_break(len(lines) * _LINE):
+            pdf.add_page()
+        top = pdf.get_y()
+        pdf.set_xy(_MARGIN + 1.5, top)
+        pdf.cell(_INDENT, _LINE, mark)
+        pdf.set_y(top)
+        _write(pdf, item, indent=_INDENT, after=0.8)
+    if block.items:
+        pdf.ln(1.6)
+
+
+def _on_one_page(pdf: Any, draw: Callable[[Any], None]) -> None:
+    """Draws what belongs together: on a new page, if this one has no room for all of it."""
+    page = pdf.page
+    with pdf.offset_rendering() as trial:
+        draw(trial)
+        torn = trial.page != page
+    if torn:
         pdf.add_page()
+    draw(pdf)
 
 
 def _new(letter: Letter) -> Any:
