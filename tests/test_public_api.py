@@ -597,6 +597,7 @@ PUBLIC = {
         "log_odds_of",
         "log_odds_slope",
         "log_shares",
+        "ends_of",
         "made_edits",
         "no_candidate",
         "owned_columns",
@@ -615,6 +616,7 @@ PUBLIC = {
         "usual_stops",
         "usual_values",
         "starting",
+        "without_codes",
     },
     "rocourse.networks": {
         "GENERATORS",

@@ -16,7 +16,15 @@ from rocourse.models import (
 )
 from rocourse.networks import Predictor
 from rocourse.recourse.panel._edits import Panel
-from rocourse.recourse.search import FINE_QUANTILES, Edit, Edits, category_edits, made_edits
+from rocourse.recourse.search import (
+    FINE_QUANTILES,
+    Edit,
+    Edits,
+    category_edits,
+    ends_of,
+    made_edits,
+    without_codes,
+)
 from rocourse.schema import Layout, Rows, one_hot
 
 # A member that finds less than this share of a class is no judge of it: it calls (nearly) all rows
@@ -145,11 +153,12 @@ def make_edits(
         limited: The numbers that people can change only so far.
     """
     tail = max(_QUANTILES[0], 0.5 * min_category_share)
-    low, high = np.quantile(rows.continuous, (tail, 1.0 - tail), axis=0)
+    numbers = [without_codes(column) for column in rows.continuous.T]
+    low, high = ends_of(numbers, tail)
     edits: list[Edit] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
         quantiles = FINE_QUANTILES if i in limited else _QUANTILES
-        values = np.quantile(rows.continuous[:, i], np.clip(quantiles, tail, 1.0 - tail))
+        values = np.quantile(numbers[i], np.clip(quantiles, tail, 1.0 - tail))
         if step > 0.0:
             # The whole numbers within the percentiles, not next to them.
             places = (np.array([low[i], high[i]]) - first) / step

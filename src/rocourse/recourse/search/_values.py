@@ -1,5 +1,6 @@
 """The values that are asked for: those that training rows have, as amounts that people use."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ _QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.9
 _AMOUNTS = 50
 # Encoded values are float32: an amount need not be one to the last digit.
 _ROUNDING = 1e-3
+# An end stands apart if the gap to the next value is this share of what most others span; of fewer
+# different values nobody can tell. Codes for so many things are looked for on either side.
+_APART, _LEAST_VALUES, _CODES = 0.25, 10, 3
 
 
 class Grid(NamedTuple):
@@ -32,15 +36,16 @@ class Grid(NamedTuple):
 def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tuple[Edits, Grid]:
     """The edits of numbers and categories, and the amounts that numbers stop at.
 
-    Numbers stay between the first and the 99th percentile of training rows. Categories are asked
-    for that are not too rare.
+    Numbers stay between the first and the 99th percentile of training rows, and are never a code
+    for something else. Categories are asked for that are not too rare.
 
     Args:
         rows: Training rows.
         schema: Theirs.
         min_category_share: The least share of the rows that a category must have.
     """
-    low, high = np.quantile(rows.continuous, (_QUANTILES[0], _QUANTILES[-1]), axis=0)
+    numbers = [without_codes(column) for column in rows.continuous.T]
+    low, high = ends_of(numbers, _QUANTILES[0])
     steps, firsts = np.ones(len(low)), np.zeros(len(low))
     edits: list[Edit] = []
     for i, feature in enumerate(schema.continuous):
@@ -50,7 +55,7 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
         steps[i] = amount / feature.span
         firsts[i] = (np.ceil(feature.low / amount) * amount - feature.low) / feature.span
         choice = _QUANTILES if feature.change is None else FINE_QUANTILES
-        quantiles = np.quantile(rows.continuous[:, i], choice)
+        quantiles = np.quantile(numbers[i], choice)
         places = (np.array([low[i], high[i]]) - firsts[i]) / steps[i]
         within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
         if within[0] > within[1]:
@@ -65,6 +70,33 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
     # A table whose columns have one value each leaves nothing to edit but the first of them.
     made = made_edits(edits or [(0, 0, 0.0)], low - slack, high + slack)
     return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
+
+
+def ends_of(numbers: Sequence[np.ndarray], tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """The quantiles of each number that leave out this share of it at either end."""
+    ends = [np.quantile(values, (tail, 1.0 - tail)) for values in numbers]
+    low, high = np.array(ends).reshape(-1, 2).T
+    return low, high
+
+
+def without_codes(values: np.ndarray) -> np.ndarray:
+    """A number's values but for those at its ends that stand apart from all others.
+
+    A cholesterol of 0, or an amount of 9,999 where the next one is 800, is no amount but a code,
+    mostly for one that is missing: a model may learn from it, and nobody can be told to reach it.
+    """
+    # One end may hide that the other stands apart.
+    for sign in _CODES * (1.0, -1.0):
+        found = np.unique(sign * values)
+        if len(found) <= _LEAST_VALUES:
+            break
+        others = values[sign * values > found[0]]
+        low, high = np.quantile(others, (_QUANTILES[0], _QUANTILES[-1]))
+        # Rarer ones lie beyond the percentiles.
+        frequent = len(values) - len(others) > _QUANTILES[0] * len(values)
+        if frequent and found[1] - found[0] > _APART * (high - low):
+            values = others
+    return values
 
 
 def _amount(spread: float, *, whole: bool) -> float:
