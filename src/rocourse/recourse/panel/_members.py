@@ -153,12 +153,12 @@ def make_edits(
         limited: The numbers that people can change only so far.
     """
     tail = max(_QUANTILES[0], 0.5 * min_category_share)
-    numbers = [without_codes(column) for column in rows.continuous.T]
-    low, high = ends_of(numbers, tail)
+    low, high = ends_of(rows, tail)
     edits: list[Edit] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
         quantiles = FINE_QUANTILES if i in limited else _QUANTILES
-        values = np.quantile(numbers[i], np.clip(quantiles, tail, 1.0 - tail))
+        values = np.quantile(without_codes(rows.continuous[:, i]), quantiles)
+        values = np.clip(values, low[i], high[i])
         if step > 0.0:
             # The whole numbers within the percentiles, not next to them.
             places = (np.array([low[i], high[i]]) - first) / step

@@ -1,6 +1,5 @@
 """The values that are asked for: those that training rows have, as amounts that people use."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +43,7 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
         schema: Theirs.
         min_category_share: The least share of the rows that a category must have.
     """
-    numbers = [without_codes(column) for column in rows.continuous.T]
-    low, high = ends_of(numbers, _QUANTILES[0])
+    low, high = ends_of(rows, _QUANTILES[0])
     steps, firsts = np.ones(len(low)), np.zeros(len(low))
     edits: list[Edit] = []
     for i, feature in enumerate(schema.continuous):
@@ -55,7 +53,7 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
         steps[i] = amount / feature.span
         firsts[i] = (np.ceil(feature.low / amount) * amount - feature.low) / feature.span
         choice = _QUANTILES if feature.change is None else FINE_QUANTILES
-        quantiles = np.quantile(numbers[i], choice)
+        quantiles = np.quantile(without_codes(rows.continuous[:, i]), choice)
         places = (np.array([low[i], high[i]]) - firsts[i]) / steps[i]
         within = np.ceil(places[0] - _ROUNDING), np.floor(places[1] + _ROUNDING)
         if within[0] > within[1]:
@@ -72,11 +70,15 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
     return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
 
 
-def ends_of(numbers: Sequence[np.ndarray], tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """The quantiles of each number that leave out this share of it at either end."""
-    ends = [np.quantile(values, (tail, 1.0 - tail)) for values in numbers]
-    low, high = np.array(ends).reshape(-1, 2).T
-    return low, high
+def ends_of(rows: Rows, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """The quantiles of each number that leave out this share of the rows, and codes, at an end."""
+    ends = [
+        np.quantile(some, (tail, 1.0 - tail))
+        for column in rows.continuous.T
+        for some in (column, without_codes(column))
+    ]
+    low, high = np.array(ends).reshape(-1, 2, 2).transpose(2, 0, 1)
+    return low.max(axis=1), high.min(axis=1)
 
 
 def without_codes(values: np.ndarray) -> np.ndarray:
