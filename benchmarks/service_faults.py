@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from _sender import Sender, Sent
 from audit_million import make_promises
-from service_load import cpu_seconds, own_seconds
+from service_load import busy_seconds, cpu_seconds, own_seconds
 
 sys.path.append(str(Path(__file__).parent.parent))
 
@@ -213,11 +213,16 @@ def overload(folder: Path, body: bytes, rounds: int) -> None:
 def _measured(service: Service, send: Callable[[], Sent]) -> tuple[Sent, str]:
     """What came of some requests, and the cores that were used, or waited for, meanwhile."""
     pid = service.process.pid
-    before = cpu_seconds(pid), waited_seconds(pid), own_seconds()
+
+    def spent() -> tuple[float, ...]:
+        service, sender = cpu_seconds(pid), own_seconds()
+        return service, waited_seconds(pid), sender, busy_seconds() - service - sender
+
+    before = spent()
     sent = send()
-    after = cpu_seconds(pid), waited_seconds(pid), own_seconds()
-    used = [(late - early) / sent.seconds for early, late in zip(before, after, strict=True)]
-    return sent, "cores: service {:.2f}, and {:.2f} waited for; sender {:.2f}".format(*used)
+    used = [(late - early) / sent.seconds for early, late in zip(before, spent(), strict=True)]
+    told = "cores: service {:.2f}, and {:.2f} waited for; sender {:.2f}, all others {:.2f}"
+    return sent, told.format(*used)
 
 
 def waited_seconds(pid: int) -> float:

@@ -173,6 +173,13 @@ def stolen_seconds() -> float:
     return int(Path("/proc/stat").read_text().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
+def busy_seconds() -> float:
+    """Processor time that all of the machine's processes have used so far."""
+    fields = [int(field) for field in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    user, nice, system, _idle, _waiting, hard, soft, _stolen = fields
+    return (user + nice + system + hard + soft) / os.sysconf("SC_CLK_TCK")
+
+
 def print_report(results: dict[str, Any]) -> None:
     """The figures in words."""
     print(f"Decisions with recourse, one a request, {results['cores']} cores:")

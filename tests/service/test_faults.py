@@ -224,15 +224,19 @@ class Clock:
         return Mock()
 
 
-@pytest.fixture
-def connection():
+def make_connection():
     clock = Clock()
     config = uvicorn.Config(lambda *_: None, log_config=None, ws="none", lifespan="off")
     config.load()
     protocol = CarefulProtocol(config, uvicorn.Server(config).server_state, {}, clock)
-    protocol.turns_away = lambda *_: False
+    protocol.crowded = protocol.turns_away = lambda *_: False
     protocol.connection_made(Transport())
     return protocol
+
+
+@pytest.fixture
+def connection():
+    return make_connection()
 
 
 LINE = b"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
@@ -360,6 +364,63 @@ def test_who_is_turned_away_is_told_before_anything_is_read_and_may_ask_again(co
     connection.turns_away = lambda *_: False
     connection.data_received(LINE + b"Content-Length: 2\r\n\r\n{}")
     assert connection.cycle.scope["path"] == "/v1/decisions"
+
+
+BODY = b"Content-Length: 2\r\n\r\n{}"
+PIECES = {
+    "plain": [LINE + BODY],
+    "one after the other": 3 * [LINE + BODY],
+    "other spellings": [LINE + b"content-type:application/json\r\nCONTENT-LENGTH:  2\r\n\r\n{}"],
+    "in pieces": [LINE, BODY[:10], BODY[10:-1], BODY[-1:], LINE + BODY],
+    "two at once": [2 * (LINE + BODY), LINE + BODY],
+    "more than was announced": [LINE + BODY + b"GET / HT", b"TP/1.1\r\n\r\n"],
+    "less than was announced": [LINE + BODY[:-1], b"}", LINE + BODY],
+    "no length": [LINE + b"\r\n", LINE + BODY],
+    "two lengths": [LINE + b"Content-Length: 2\r\n" + BODY],
+    "lengths that differ": [LINE + b"Content-Length: 1\r\n" + BODY],
+    "chunks": [LINE + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", LINE + BODY],
+    "a length and chunks": [LINE + b"Transfer-Encoding: chunked\r\n" + BODY],
+    "a last request": [LINE + b"Connection: close\r\n" + BODY],
+    "who waits for leave": [LINE + b"Expect: 100-continue\r\n" + BODY],
+    "another protocol": [LINE + b"Connection: upgrade\r\nUpgrade: h2c\r\n" + BODY],
+    "an older version": [(LINE + BODY).replace(b"HTTP/1.1", b"HTTP/1.0")],
+    "a line that is folded": [LINE + b"X: 1\r\n Content-Length: 3\r\n" + BODY],
+    "a bare line feed": [LINE + b"X: 1\nTransfer-Encoding: chunked\r\n" + BODY],
+    "a space before the colon": [LINE + b"Content-Length : 3\r\n" + BODY],
+    "a length that is none": [LINE + b"Content-Length: +2\r\n\r\n{}"],
+    "lines before it": [b"\r\n" + LINE + BODY, b"\r\n", LINE + BODY],
+    "another method": [(LINE + BODY).replace(b"POST", b"PUT")],
+    "a large head": [LINE + b"X: " + b"x" * MOST_HEAD + b"\r\n" + BODY],
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_in_a_crowd_a_request_is_turned_away_as_if_it_had_been_read(name):
+    read, unread = make_connection(), make_connection()
+    unread.crowded = lambda: True
+    for protocol in (read, unread):
+        protocol.turns_away = lambda path, _: path == b"/v1/decisions"
+        for piece in PIECES[name]:
+            if not protocol.transport.closed:
+                protocol.data_received(piece)
+    assert unread.transport.written == read.transport.written
+    assert unread.transport.closed == read.transport.closed
+    assert (unread.waiting_since is None) == (read.waiting_since is None)
+    assert read.transport.written or name == "lines before it"
+
+
+def test_who_is_turned_away_without_being_read_may_ask_again_and_is_hung_up_on_later(connection):
+    connection.crowded = connection.turns_away = lambda *_: True
+    connection.parser = None
+    for _ in range(2):
+        connection.data_received(LINE + BODY)
+    assert connection.transport.written.count(b"HTTP/1.1 503 ") == 2
+    connection.loop.now += connection.timeout_keep_alive - 1
+    connection.timeout_keep_alive_handler()
+    assert not connection.transport.closed
+    connection.loop.now += 2
+    connection.timeout_keep_alive_handler()
+    assert connection.transport.closed
 
 
 def test_only_small_requests_for_decisions_are_turned_away_unread(monkeypatch):

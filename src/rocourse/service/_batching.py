@@ -42,6 +42,8 @@ _LEAST = 0.001
 _STANDING, _CALM = 0.2, 1.0
 # The weight of the newest batch in averages, and by how much the quickest one ages with each.
 _NEWEST, _FORGETTING = 0.2, 1.001
+# In a crowd, of which a batch of one has its share: what it takes alone is hardly learned.
+_HARDLY = 0.05
 
 
 @dataclass(slots=True)
@@ -96,6 +98,10 @@ class Batcher(Generic[Asked, Answered]):
         self._each = 0.0
         self._fine_at = self._crowded_until = 0.0
 
+    def crowded(self) -> bool:
+        """Whether more is asked than can be done."""
+        return self._clock() < self._crowded_until
+
     def check(self, within: float, weight: int = 1) -> None:
         """Refuses a request that would have to wait too long, before it is even read.
 
@@ -112,7 +118,7 @@ class Batcher(Generic[Asked, Answered]):
             self._fine_at = now
         elif now - self._fine_at > _STANDING:
             self._crowded_until = now + _CALM
-        crowded = now < self._crowded_until
+        crowded = self.crowded()
         if wait > within or (crowded and self._full(now, weight)):
             self._came += 1
             if crowded:
@@ -200,9 +206,10 @@ class Batcher(Generic[Asked, Answered]):
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
+        # Lets requests be read that have arrived already. Later batches are begun at once: those of
+        # the one before are told while the thread is at work.
+        await asyncio.sleep(0)
         while self._waiting:
-            # Lets requests be read that have arrived already.
-            await asyncio.sleep(0)
             self._batch = batch = self._take()
             requests = [waiting.request for waiting in batch]
             if not requests:
@@ -251,10 +258,11 @@ class Batcher(Generic[Asked, Answered]):
         # The quickest of late, which is that of large batches: what a batch takes whatever its size
         # would otherwise be counted for each, and the fewer are taken in, the slower it would seem.
         self._pace = pace if not self._pace else min(pace, _FORGETTING * self._pace)
+        crowded = self.crowded()
         if requests == 1:
-            self._alone = _towards(self._alone, seconds)
+            self._alone = _towards(self._alone, seconds, _HARDLY if crowded else _NEWEST)
         # What came before the crowd does not count.
-        crowded = self._clock() < self._crowded_until and self._coming
+        crowded = crowded and self._coming > 0.0
         kept = 1.0 - _NEWEST if crowded else 0.0
         self._coming = kept * self._coming + (1.0 - kept) * self._came / seconds
         if weight > 1:
@@ -265,8 +273,8 @@ class Batcher(Generic[Asked, Answered]):
             self._each *= 1.0 - _NEWEST
 
 
-def _towards(average: float, seconds: float) -> float:
+def _towards(average: float, seconds: float, newest: float = _NEWEST) -> float:
     """A running average, in which a stall, however long it was, counts as twice the average."""
     if not average:
         return seconds
-    return average + _NEWEST * (min(seconds, 2.0 * average) - average)
+    return average + newest * (min(seconds, 2.0 * average) - average)

@@ -51,6 +51,10 @@ class Decisions:
         self._many: _Answers = Batcher(backend.answer, _rows, most=1, observe=many)
         self._searches: _Answers = Batcher(backend.answer, _searches, most=1, observe=searches)
 
+    def crowded(self) -> bool:
+        """Whether more small requests come than can be answered."""
+        return self._few.crowded()
+
     def turns_away(self, path: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         """Whether a request is a small one for decisions that would not be answered in time."""
         if path != PATH.encode():

@@ -32,7 +32,9 @@ class Metrics:
         self._waits = histogram(
             "queue_seconds", "Time before a batch takes it", ("kind",), buckets=_SECONDS
         )
-        self._shed = counter("shed", "Requests that are refused for want of time", ("when",))
+        shed = counter("shed", "Requests that are refused for want of time", ("when",))
+        # Found once: there may be many, and nothing else is done for them.
+        self._shed = {when: shed.labels(when) for when in ("unread", "read", "late")}
         self._certificates = counter("certificates", "Promises with a certificate", ("kind",))
         self._promises = gauge("promises", "Promises in the ledger", ("status",))
         self._counted = gauge("promises_counted_at", "When promises were counted last, Unix time")
@@ -56,7 +58,7 @@ class Metrics:
 
     def shed(self, when: Literal["unread", "read", "late"]) -> None:
         """Counts a request that is refused for want of time; one that is unread nowhere else."""
-        self._shed.labels(when).inc()
+        self._shed[when].inc()
 
     def waited(self, kind: str, seconds: float) -> None:
         """Counts a request of a kind that has its turn."""

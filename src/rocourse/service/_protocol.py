@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
@@ -26,6 +27,15 @@ _TOO_LARGE = (
     "more; send fewer."
 )
 _INVALID = "The request must be HTTP, but it cannot be read as HTTP."
+
+# A request of the plainest kind, and the headers by which one would be of another.
+_PLAIN = re.compile(
+    rb"POST ([!-~]+) HTTP/1\.1\r\n((?:[!#-'*+.0-9A-Z^-z|~-]+:[\t -~\x80-\xff]*\r\n)+)\r\n"
+)
+_TELLING = re.compile(
+    rb"^(?:(content-length)|connection|expect|te|trailer|transfer-encoding|upgrade):[\t ]*(\d*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 class _Done:
@@ -52,15 +62,18 @@ class CarefulProtocol(HttpToolsProtocol):
             is answered.
     """
 
-    # Set by who serves: whether a request, by its line and headers, is refused for want of time.
-    # Asked before anything is made of the request: when more comes than can be done, saying so
-    # must cost next to nothing.
+    # Set by who serves: whether more comes than can be done, and whether a request, by its path and
+    # headers, is refused for that. Asked before anything is made of the request: saying so must
+    # cost next to nothing.
+    crowded: Callable[[], bool]
     turns_away: Callable[[bytes, list[tuple[bytes, bytes]]], bool]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.waiting_since: float | None = None
-        self._head_read = self._too_large = False
+        self._begun = self._head_read = self._too_large = False
+        # When something was heard last of a client that is turned away.
+        self._heard = 0.0
         # Of the head so far; and what was received since something came of it.
         self._head = self._pending = 0
         self._stuck_since: float | None = None
@@ -76,6 +89,8 @@ class CarefulProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Reads on, unless it has been too much."""
+        if self.crowded() and self._turned_away(data):
+            return
         if self.waiting_since is None:
             self.waiting_since = self.loop.time()
         self._pending += len(data)
@@ -87,7 +102,7 @@ class CarefulProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begins to wait for the rest of a request."""
         super().on_message_begin()
-        self._head, self._head_read = 0, False
+        self._head, self._begun, self._head_read = 0, True, False
         if self.waiting_since is None:
             self.waiting_since = self.loop.time()
 
@@ -104,8 +119,7 @@ class CarefulProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Has the request answered, or turned away."""
         self._pending, self._head_read = 0, True
-        answered = self.cycle is None or self.cycle.response_complete
-        if answered and self.turns_away(self.url, self.headers):
+        if self._answered and self.turns_away(self.url, self.headers):
             keep = self.parser.should_keep_alive()
             self.transport.write(BUSY_ANSWER if keep else _closing(BUSY_ANSWER))
             self.cycle = _DONE
@@ -121,7 +135,7 @@ class CarefulProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Waits no more."""
-        self._pending, self.waiting_since = 0, None
+        self._pending, self._begun, self.waiting_since = 0, False, None
         super().on_message_complete()
         if self.cycle is _DONE:
             # It waits for the next request, though not for ever.
@@ -135,8 +149,7 @@ class CarefulProtocol(HttpToolsProtocol):
             f"HTTP/1.1 {status:d} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete:
+        if self._answered:
             self.transport.write(head.encode() + body)
         self.transport.close()
 
@@ -152,6 +165,39 @@ class CarefulProtocol(HttpToolsProtocol):
         silent = self.waiting_since is not None and now - self.waiting_since > limit
         if stuck or silent:
             self.transport.abort()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Hangs up on a client that asks for nothing more, unless it was turned away lately."""
+        left = self._heard + self.timeout_keep_alive - self.loop.time()
+        if left > 0.0:
+            again = self.loop.call_later(left, self.timeout_keep_alive_handler)
+            self.timeout_keep_alive_task = again
+        else:
+            super().timeout_keep_alive_handler()
+
+    @property
+    def _answered(self) -> bool:
+        """Whether whatever was asked for before is answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _turned_away(self, data: bytes) -> bool:
+        """Turns a request away without reading it as HTTP; it must be alone, whole and plain."""
+        if self._begun or self._pending or not self._answered or len(data) > MOST_HEAD:
+            return False
+        plain = _PLAIN.match(data)
+        if plain is None or self.transport.is_closing():
+            return False
+        path, head = plain.groups()
+        length, *others = _TELLING.findall(head) or [(b"", b"")]
+        if others or not length[0] or len(data) - plain.end() != int(length[1] or -1):
+            return False
+        if not self.turns_away(path, [(b"content-length", length[1])]):
+            return False
+        self.transport.write(BUSY_ANSWER)
+        self.waiting_since, self._heard = None, self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self.timeout_keep_alive_handler()
+        return True
 
     def _count(self, more: int) -> None:
         self._head += more

@@ -72,6 +72,7 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
 
 def _protocol(work: Work) -> type[CarefulProtocol]:
     class Protocol(CarefulProtocol):
+        crowded = staticmethod(work.decisions.crowded)
         turns_away = staticmethod(work.decisions.turns_away)
 
     return Protocol
