@@ -1,12 +1,14 @@
 """What a service says while something is wrong, how soon, and how soon it ends.
 
     python benchmarks/service_faults.py [--seconds 60] [--promises 1000000] [--rounds 5] [--only …]
+        [--method counternet]
 
 Faults, each with a service of its own, while `/healthz`, `/readyz` and a decision are asked for
 again and again: `lock`, another process holds the lock of the ledger's file; `frozen`, a server of
 PostgreSQL is stopped (SIGSTOP) with all its processes; `audits`, 60 audits are asked for at once;
 `slow`, 200 clients send half a request and wait. SIGTERM comes while the fault lasts. Then
-`overload`: capacity, then three times as much. All of it on this machine's loopback.
+`overload`: capacity, then three times as much, of RoCourse's model (or `--method`'s). All of it on
+this machine's loopback; what others take of its cores meanwhile is told.
 """
 
 import argparse
@@ -27,9 +29,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 from _sender import Sender, Sent
 from audit_million import make_promises
-from service_load import busy_seconds, cpu_seconds, own_seconds
+from service_load import busy_seconds, cpu_seconds, make_model, own_seconds
 
 sys.path.append(str(Path(__file__).parent.parent))
 
@@ -39,8 +42,9 @@ from rocourse import datasets, load
 
 FAULTS = ("lock", "frozen", "audits", "slow", "overload")
 _AUDITS, _SLOW = 60, 200
-# Clients that ask one after the other, and connections of a crowd.
-_CLIENTS, _CROWD = 32, 512
+# Clients that ask one after the other, and connections of a crowd: so many that they do not limit
+# what comes.
+_CLIENTS, _CROWD = 32, 2048
 # Seconds until a crowd is an old story, and seconds that are measured.
 _SETTLING, _STEADY = 2.0, 5.0
 # Longer than anything should take.
@@ -53,22 +57,29 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long a fault lasts (60)")
     parser.add_argument("--promises", type=int, default=1_000_000, help="in the ledger (1000000)")
     parser.add_argument("--rounds", type=int, default=5, help="of overload (5)")
+    parser.add_argument("--method", default="rocourse", help="whose model is overloaded (rocourse)")
     parser.add_argument("--only", nargs="+", choices=FAULTS, default=FAULTS, help="some of them")
     options = parser.parse_args()
     with TemporaryDirectory() as place:
         folder = Path(place)
-        make_promises(folder, options.promises if "audits" in options.only else 1000)
-        data = datasets.load("german_credit", seed=0)
-        rows = next(iter(data.subsets.values())).drop(columns=data.target)
-        # Who is refused and helped takes longest, and is written down.
-        helped = rows[load(folder / "model").recourse(rows, desired=1).status == "found"]
-        row = json.loads(helped.to_json(orient="records"))[0]
-        body = json.dumps({"applicants": [{"row": row}]}).encode()
+        if options.only != ["overload"]:
+            make_promises(folder, options.promises if "audits" in options.only else 1000)
+            data = datasets.load("german_credit", seed=0)
+            rows = next(iter(data.subsets.values())).drop(columns=data.target)
+            # Who is refused and helped takes longest, and is written down.
+            helped = rows[load(folder / "model").recourse(rows, desired=1).status == "found"]
+            body = bodies_of(helped)[0]
         for fault in options.only:
             if fault == "overload":
-                overload(folder, body, options.rounds)
+                overload(folder / fault, options)
             else:
                 suffer(fault, folder, body, options.seconds)
+
+
+def bodies_of(rows: pd.DataFrame) -> list[bytes]:
+    """A request for each row."""
+    records = json.loads(rows.to_json(orient="records"))
+    return [json.dumps({"applicants": [{"row": row}]}).encode() for row in records]
 
 
 class Service:
@@ -189,14 +200,15 @@ class Probe(threading.Thread):
         )
 
 
-def overload(folder: Path, body: bytes, rounds: int) -> None:
+def overload(folder: Path, options: argparse.Namespace) -> None:
     """Three times as much as can be done; what can be done is measured beside it each time."""
-    service = Service(folder, str(folder / "overload.db"))
-    sender = Sender(service.port, [body], _CROWD)
+    bodies = bodies_of(make_model(folder / "model", options))
+    service = Service(folder, str(folder / "ledger.db"))
+    sender = Sender(service.port, bodies, _CROWD)
     try:
         sender.in_turn(_CLIENTS, _SETTLING)
-        print("overload:")
-        for _ in range(rounds):
+        print(f"overload, {options.method}:")
+        for _ in range(options.rounds):
             able, cores = _measured(service, partial(sender.in_turn, _CLIENTS, _STEADY))
             capacity = len(able.accepted) / able.seconds
             print(f"  capacity {capacity:.0f} a second; {cores}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import socket
 import sqlite3
 import threading
@@ -118,6 +119,15 @@ def test_a_frozen_server_is_a_503_in_time_and_nothing_more(tmp_path, stored, pos
             assert client.get("/healthz").status_code == 200
         # The driver may be trying for a while to connect to what was frozen.
         eventually(lambda: ask(client).status_code == client.get("/readyz").status_code == 200)
+
+
+def test_a_full_disk_is_not_ready_and_is_when_there_is_room_again(client, monkeypatch):
+    usage = shutil.disk_usage("/")
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
+        assert detail(client.get("/readyz"), 503)
+        assert client.get("/healthz").status_code == 200
+    assert client.get("/readyz").status_code == 200
 
 
 class Answers:
