@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ from rocourse.reports.letters import (
     FeatureWords,
     Lender,
     WithheldLetter,
+    cases_of,
     make_letter,
     read_lender,
     read_words,
@@ -106,6 +108,38 @@ def test_german_letters_have_german_numbers_units_and_the_lenders_words():
         "KI-Verordnung",
     ):
         assert part in text, part
+
+
+def test_numbers_that_are_codes_have_words_and_units_of_one_are_singular():
+    lender = read_lender(ROOT / "examples" / "lender.toml", SCHEMA)
+    rate = {"feature": "Installment rate", "from": 4, "to": 1}
+    month = {"feature": "Duration", "from": 48, "to": 1}
+    told = case([Advice([rate, month], True)], reasons=[reason("Installment rate", 4, "higher")])
+    text = text_of(told, lender=lender)
+    assert "part of your disposable income: less than 20%. What approved" in text
+    assert "income: 35% or more (now: less than 20%)" in text
+    assert "Term of the loan: 1 month (now: 48 months)" in text
+    assert "Laufzeit des Kredits: 1 Monat (jetzt: 48 Monate)" in text_of(told, "de", lender)
+
+
+def test_what_is_neither_more_nor_less_is_set_beside_others_too():
+    reasons = [reason("Status", 2, "other"), reason("History", None), reason("Duration", 48)]
+    more = "What approved applications state here counts for more on average."
+    assert text_of(case(reasons=reasons)).count(more) == 3
+    assert text_of(case(reasons=reasons), "de").count("zählt im Durchschnitt mehr.") == 3
+
+
+def test_what_takes_longer_than_a_promise_holds_is_not_promised():
+    options = [
+        {"status": "found", "months": months, "changes": [{**SHORTER, "to": to}]}
+        for months, to in ((None, 12), (6.0, 24), (7.0, 30))
+    ]
+    recourse = SimpleNamespace(to_records=lambda: [{"options": options}])
+    reasons = SimpleNamespace(principal=lambda: [REASONS], refused=[True])
+    decided, until = date(2026, 11, 18), date(2027, 5, 31)
+    for day, promised in ((until, [True, True, False]), (None, [False, False, False])):
+        (told,) = cases_of(recourse, reasons, ["A-1"], decided=decided, until=day)
+        assert [one.promised for one in told.advice] == promised
 
 
 def test_the_law_is_the_one_asked_for_or_the_lenders():

@@ -1,6 +1,9 @@
 """Certificates about a box of models: every weight and bias of the networks may move by δ."""
 
+from functools import cache
+
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from rocourse.certificates._counts import draws_for, lower_bound
 from rocourse.certificates._exact import exact_radii, holds
@@ -35,8 +38,9 @@ def certify_delta(
         model: The digest of the stored model.
     """
     level = np.full(len(recourse), np.nan)
-    for layers, places, x in _by_class(context, recourse, target):
-        level[places] = _radii(layers, x, at, exact)
+    with _pools().limit(limits=1):
+        for layers, places, x in _by_class(context, recourse, target):
+            level[places] = _radii(layers, x, at, exact)
     return Certificate(
         "delta",
         level,
@@ -90,9 +94,10 @@ def certify_sampled(
     draws = draws_for(_SHARE if at is None else at, confidence)
     honoured = np.full(len(recourse), 0)
     rng = np.random.default_rng(seed)
-    for layers, places, x in _by_class(context, recourse, target):
-        for _ in range(draws):
-            honoured[places] += margins_of_draw(layers, x, delta, rng) > 0.0
+    with _pools().limit(limits=1):
+        for layers, places, x in _by_class(context, recourse, target):
+            for _ in range(draws):
+                honoured[places] += margins_of_draw(layers, x, delta, rng) > 0.0
     level = np.where(recourse.advised, lower_bound(honoured, draws, confidence), np.nan)
     return Certificate(
         "sampled",
@@ -107,6 +112,12 @@ def certify_sampled(
         "the confidence is that of each row by itself.",
         {"honoured": np.where(recourse.advised, honoured, 0)},
     )
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Products here are small: threads that share them mostly wait for each other."""
+    return ThreadpoolController()
 
 
 def _by_class(

@@ -20,8 +20,8 @@ from rocourse.recourse.proof import SLOPE, Margins
 Interval = tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]
 """Of a layer's units: the ends before their rectifiers, then the lower and the upper one after."""
 
-# Numbers in the largest array that is made at once.
-_AT_ONCE = 2_000_000
+# Numbers in the largest array that is made at once: more leave the caches.
+_AT_ONCE = 500_000
 # How near to the largest a radius is, as a part of itself.
 _PRECISION = 1e-4
 # Of the range of radii: a step by which the slope at zero is told.

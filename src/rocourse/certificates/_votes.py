@@ -27,7 +27,8 @@ def majority_chance(votes: np.ndarray, trees: int, needed: float, confidence: fl
     from scipy.special import bdtrc
 
     least = lower_bound(votes, trees, confidence)
-    return np.asarray(bdtrc(math.floor(trees * needed), trees, least))
+    # A hair more, so that a whole number is not lowered by rounding.
+    return np.asarray(bdtrc(math.floor(trees * needed + 1e-9), trees, least))
 
 
 def certify_votes(

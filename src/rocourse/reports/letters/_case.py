@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Change = Mapping[str, Any]
 """With `feature`, `from` and `to`; values as JSON has them."""
 
+# Days, on average.
+_MONTH = 365.25 / 12
+
 
 class WithheldLetter(DataError):
     """A letter must not be sent as it would be.
@@ -78,7 +81,8 @@ def cases_of(
         reasons: Why they are refused.
         references: What tells each of them from others.
         decided: When it was decided.
-        until: Until when recourses that are `found` are promised; None: nothing is promised.
+        until: Until when recourses that are `found` are promised, if what the schema says that
+            they take comes about by then; None: nothing is promised.
     """
     records, principal = recourse.to_records(), reasons.principal()
     return [
@@ -89,7 +93,12 @@ def cases_of(
             reasons=principal[i],
             advice=_worth_telling(
                 [
-                    Advice(option["changes"], promised=bool(until) and option["status"] == "found")
+                    Advice(
+                        option["changes"],
+                        promised=option["status"] == "found"
+                        and until is not None
+                        and (option["months"] or 0.0) * _MONTH <= (until - decided).days,
+                    )
                     for option in record.get("options", [record])
                     if option["status"] in ("found", "found_unsure")
                 ]

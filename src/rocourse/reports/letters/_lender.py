@@ -25,7 +25,8 @@ class FeatureWords:
         unit: What follows its numbers.
         reason: The sentence that tells it as a reason, in which {value} is the applicant's; a
             protected attribute is told as a reason only if it has one.
-        values: What applicants know its categories by: by language, then by category or label.
+        values: What applicants know its categories, or numbers that are codes, by: by language,
+            then by value or label.
     """
 
     code: str | None = None

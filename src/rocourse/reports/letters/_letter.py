@@ -8,7 +8,7 @@ from rocourse._wording import listed
 from rocourse.errors import ConfigError
 from rocourse.reasons import Reason
 from rocourse.reports.letters._case import Advice, Case, WithheldLetter
-from rocourse.reports.letters._lender import FeatureWords, Lender
+from rocourse.reports.letters._lender import FeatureWords, Lender, Texts
 from rocourse.reports.letters._words import Words, plain_name
 from rocourse.schema import Schema
 
@@ -128,7 +128,9 @@ class _Teller:
         if own is not None:
             text = own.replace("{value}", value)
         else:
-            beside = None if reason.value is None else reason.beside
+            # Numbers that have words are codes, of which none is more than another.
+            coded = reason.beside in ("higher", "lower") and self._values(reason.feature)
+            beside = None if reason.value is None or coded else reason.beside
             text = self._words.say("reason", name=name, value=value, beside=beside)
         code = self._own(reason.feature).code
         return text if code is None else f"{text} ({code})"
@@ -171,9 +173,11 @@ class _Teller:
         return self._own(name).name.get(self._words.language) or plain_name(self._schema[name])
 
     def _value(self, name: str, value: object) -> str:
-        own, language = self._own(name), self._words.language
-        unit, names = own.unit.get(language), own.values.get(language, {})
-        return self._words.value(self._schema[name], value, unit, names)
+        unit = self._own(name).unit.get(self._words.language)
+        return self._words.value(self._schema[name], value, unit, self._values(name))
+
+    def _values(self, name: str) -> Texts:
+        return self._own(name).values.get(self._words.language, {})
 
 
 _NOTHING = FeatureWords()

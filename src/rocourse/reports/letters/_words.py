@@ -77,17 +77,21 @@ class Words:
             feature: Whose.
             value: As JSON has it; None: it is missing.
             unit: The lender's word for the unit, if there is one.
-            names: The lender's words for categories and labels.
+            names: The lender's words for categories, labels, and numbers that are codes.
         """
         if value is None:
             return self.sentences["not_given"]
+        label = describe_value(feature, value)
+        if (name := names.get(label, names.get(str(value)))) is not None:
+            return name
         if isinstance(feature, Categorical):
-            label = describe_value(feature, value)
-            return names.get(label, names.get(str(value), label))
+            return label
         if feature.date:
             return self.day(date.fromisoformat(str(value)[:10]))
-        bare = describe_value(feature, value).removesuffix(f" {feature.unit}")
-        unit = self.form["units"].get(feature.unit, feature.unit) if unit is None else unit
+        bare = label.removesuffix(f" {feature.unit}")
+        if unit is None:
+            words = self.form["units_of_one" if bare == "1" else "units"]
+            unit = words.get(feature.unit, feature.unit)
         # With a unit it is an amount, and no year: 2,800 DM beside 14,027 DM.
         bare = re.sub(r"^(\D?\d)(\d{3})(?!\d)", r"\1,\2", bare) if unit else bare
         marks = {",": self.form["thousands"], ".": self.form["decimal"]}
