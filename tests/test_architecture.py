@@ -28,7 +28,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 def test_import_contracts_are_kept():
     code = (
         "import sys; from importlinter.cli import lint_imports; "
-        "sys.exit(lint_imports(config_filename='pyproject.toml', no_cache=True, no_logo=True))"
+        "sys.exit(lint_imports(config_filename='pyproject.toml', no_cache=True))"
     )
     result = run_python(code)
     assert result.returncode == 0, result.stdout + result.stderr

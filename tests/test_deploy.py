@@ -164,7 +164,7 @@ def test_the_command_line_takes_what_the_containers_run(arguments):
     assert Settings(model=given["model"], host=given["host"], keys=given["keys"]).keys
     mounted = [Path(volume.split(":")[1]) for volume in SERVICES["service"]["volumes"]]
     # Not the model or the file of keys: they are replaced, and a mount would keep the old ones.
-    assert given["model"].parent in mounted and given["keys"].parent in mounted
+    assert given["model"].parent in mounted and Path(given["keys"]).parent in mounted
 
 
 def test_an_option_that_is_not_there_is_refused():

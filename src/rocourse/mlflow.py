@@ -13,6 +13,7 @@ What MLflow keeps is the directory that `rocourse.save` writes, with its card: J
 code. It needs the extra `mlflow`.
 """
 
+import inspect
 import json
 import sys
 from importlib import import_module
@@ -64,9 +65,12 @@ def log_model(
         ConfigError: As of `save_model`.
         DependencyError: MLflow is not installed.
     """
-    return _mlflow("models").Model.log(
-        artifact_path=None,
-        name=name,
+    log = _mlflow("models").Model.log
+    called: dict[str, str | None] = {"artifact_path": None, "name": name}
+    if "name" not in inspect.signature(log).parameters:  # MLflow 2
+        called = {"artifact_path": name}
+    return log(
+        **called,
         flavor=sys.modules[__name__],
         registered_model_name=registered_model_name,
         model=model,

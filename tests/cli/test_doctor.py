@@ -3,6 +3,7 @@
 import json
 import platform
 
+import jax
 import numpy as np
 from tests.command_line import succeed
 
@@ -23,6 +24,25 @@ def test_what_is_missing_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr(_doctor.metadata, "requires", lambda _: wanted)
     shown = succeed("doctor").stdout
     assert "nosuchthing" in shown and "rocourse[plots]" in shown and "ruff" not in shown
+
+
+def test_a_build_under_another_name_is_found(monkeypatch):
+    monkeypatch.setattr(_doctor.metadata, "requires", lambda _: ["boost>=3; extra == 'boost'"])
+    version = _doctor.metadata.version
+
+    def installed(name):
+        return "3.1" if name == "boost-cpu" else version(name)
+
+    monkeypatch.setattr(_doctor.metadata, "version", installed)
+    assert json.loads(succeed("doctor", "--json").stdout)["packages"]["boost"] == {"boost": "3.1"}
+
+
+def test_the_folders_that_are_in_use_are_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROCOURSE_DATA", str(tmp_path / "tables"))
+    told = json.loads(succeed("doctor", "--json").stdout)["caches"]
+    assert told["data sets"] == f"{tmp_path / 'tables'}, nothing yet"
+    # JAX has been told its folder when the process began.
+    assert told["compiled code"].startswith(str(jax.config.jax_compilation_cache_dir))
 
 
 def test_the_shell_can_complete_commands():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from rich.text import Text
 from tests.command_line import run, succeed
 
 import rocourse
@@ -54,6 +55,20 @@ def test_every_command_speaks_json_and_can_be_quiet(path):
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_option_is_explained(path):
     assert [p.name for p in COMMANDS[path].params if not p.help] == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_brackets_in_help_are_shown(path):
+    for each in COMMANDS[path].params:
+        assert Text.from_markup(each.help).plain == each.help.replace("\\[", "[")
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_paragraphs_of_help_are_wrapped_to_the_terminal(path):
+    command = typer.main.get_command(app)
+    for name in path:
+        command = command.get_command(None, name)
+    assert "\n" not in command.help.replace("\n\n", "")
 
 
 @pytest.mark.parametrize("args", [(), ("schema",), ("data",)], ids=["rocourse", "schema", "data"])

@@ -70,26 +70,28 @@ def _root(
     """Classifiers with algorithmic recourse that stays valid when the model is retrained."""
 
 
-app.command("demo", epilog=_demo.EXAMPLES)(_demo.demo)
-app.command("check", epilog=_check.EXAMPLES)(_check.check)
-app.command("init", epilog=_init.EXAMPLES)(_init.init)
-app.command("train", epilog=_train.EXAMPLES)(_train.train)
-app.command("tune", epilog=_tune.EXAMPLES)(_tune.tune)
-app.command("methods", epilog=_methods.EXAMPLES)(_methods.methods)
-app.command("predict", epilog=_predict.EXAMPLES)(_predict.predict)
-app.command("recourse", epilog=_recourse.EXAMPLES)(_recourse.recourse)
-app.command("certify", epilog=_certify.EXAMPLES)(_certify.certify)
-app.command("notice", epilog=_notice.EXAMPLES)(_notice.notice)
-app.command("evaluate", epilog=_evaluate.EXAMPLES)(_evaluate.evaluate)
-app.command("audit", epilog=_audit.EXAMPLES)(_audit.audit)
-app.command("card", epilog=_card.EXAMPLES)(_card.card)
-app.command("reproduce", epilog=_reproduce.EXAMPLES)(_reproduce.reproduce)
-app.command("doctor", epilog=_doctor.EXAMPLES)(_doctor.doctor)
-app.command("serve", epilog=_serve.EXAMPLES)(_serve.serve)
-app.add_typer(_keys.app, name="keys")
-app.add_typer(_ledger.app, name="ledger")
-app.add_typer(_schema.app, name="schema")
-app.add_typer(_data.app, name="data")
+app.command("demo", epilog=_demo.EXAMPLES, rich_help_panel="Begin")(_demo.demo)
+app.command("check", epilog=_check.EXAMPLES, rich_help_panel="Begin")(_check.check)
+app.command("init", epilog=_init.EXAMPLES, rich_help_panel="Begin")(_init.init)
+app.command("methods", epilog=_methods.EXAMPLES, rich_help_panel="Begin")(_methods.methods)
+app.command("doctor", epilog=_doctor.EXAMPLES, rich_help_panel="Begin")(_doctor.doctor)
+app.command("train", epilog=_train.EXAMPLES, rich_help_panel="Train")(_train.train)
+app.command("tune", epilog=_tune.EXAMPLES, rich_help_panel="Train")(_tune.tune)
+app.command("evaluate", epilog=_evaluate.EXAMPLES, rich_help_panel="Train")(_evaluate.evaluate)
+app.command("card", epilog=_card.EXAMPLES, rich_help_panel="Train")(_card.card)
+app.command("predict", epilog=_predict.EXAMPLES, rich_help_panel="Advise")(_predict.predict)
+app.command("recourse", epilog=_recourse.EXAMPLES, rich_help_panel="Advise")(_recourse.recourse)
+app.command("certify", epilog=_certify.EXAMPLES, rich_help_panel="Advise")(_certify.certify)
+app.command("notice", epilog=_notice.EXAMPLES, rich_help_panel="Advise")(_notice.notice)
+app.command("serve", epilog=_serve.EXAMPLES, rich_help_panel="Promise")(_serve.serve)
+app.command("audit", epilog=_audit.EXAMPLES, rich_help_panel="Promise")(_audit.audit)
+app.add_typer(_ledger.app, name="ledger", rich_help_panel="Promise")
+app.add_typer(_keys.app, name="keys", rich_help_panel="Promise")
+app.add_typer(_schema.app, name="schema", rich_help_panel="Tables, results")
+app.add_typer(_data.app, name="data", rich_help_panel="Tables, results")
+app.command("reproduce", epilog=_reproduce.EXAMPLES, rich_help_panel="Tables, results")(
+    _reproduce.reproduce
+)
 
 
 def main() -> None:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from rocourse.console import INTERRUPTED, Output, options
+from rocourse.console import INTERRUPTED, Commands, Output, options
 
-app = typer.Typer(no_args_is_help=True, help="List, fetch and find data sets.")
+app = typer.Typer(cls=Commands, no_args_is_help=True, help="List, fetch and find data sets.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, such as loan.")]
 Directory = Annotated[

@@ -1,5 +1,6 @@
 """`rocourse doctor`: what this installation consists of, and what it lacks."""
 
+import os
 import platform
 import re
 import sys
@@ -15,6 +16,8 @@ EXAMPLES = options.examples("rocourse doctor", "rocourse doctor --json > report.
 _OURS = frozenset({"all", "dev", "development", "test"})
 _REQUIREMENT = re.compile(r"^(?P<name>[\w.-]+)")
 _EXTRA = re.compile(r"extra == ['\"](?P<extra>[\w-]+)['\"]")
+# Under which names a package comes: builds for machines with a GPU or without may have their own.
+_BUILDS = ("", "-cpu", "-gpu")
 
 
 def doctor(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
@@ -66,10 +69,12 @@ def _parts() -> dict[str, dict[str, str | None]]:
 
 
 def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+    for build in _BUILDS:
+        try:
+            return metadata.version(package + build)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def _devices() -> list[str]:
@@ -79,10 +84,18 @@ def _devices() -> list[str]:
 
 
 def _caches() -> dict[str, str]:
+    import jax
     import platformdirs
 
-    home = platformdirs.user_cache_path("rocourse", appauthor=False)
-    return {"compiled code": _size(home / "jax"), "data sets": _size(home / "data")}
+    from rocourse.models import keep_compiled_code
+
+    keep_compiled_code()
+    compiled = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    usual = platformdirs.user_cache_path("rocourse", appauthor=False) / "data"
+    return {
+        "compiled code": _size(Path(compiled)) if compiled else "none",
+        "data sets": _size(Path(os.environ.get("ROCOURSE_DATA") or usual).expanduser()),
+    }
 
 
 def _size(folder: Path) -> str:

@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from rocourse.console import Output, needing_service, options
+from rocourse.console import Commands, Output, needing_service, options
 
-app = typer.Typer(no_args_is_help=True, help="API keys of a service: make, list and remove them.")
+app = typer.Typer(
+    cls=Commands, no_args_is_help=True, help="API keys of a service: make, list and remove them."
+)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="File of the keys' hashes.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]

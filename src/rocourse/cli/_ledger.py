@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocourse.console import Output, needing_service, options
+from rocourse.console import Commands, Output, needing_service, options
 
 if TYPE_CHECKING:
     from rocourse.ledger import Erasure, Head, Ledger
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     help="The record of promises: verify it, watch it, erase from it, back it up and restore it.",
 )

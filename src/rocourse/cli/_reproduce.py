@@ -43,8 +43,8 @@ def reproduce(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Directory of the packed results and of the report.  [default: "
-            "runs/reproduce/SCALE]",
+            show_default="runs/reproduce/SCALE",
+            help="Directory of the packed results and of the report.",
         ),
     ] = None,
     work: Annotated[
@@ -52,8 +52,8 @@ def reproduce(
         typer.Option(
             "--work",
             metavar="DIR",
-            help="Directory of models and of results until they are packed.  [default: "
-            "runs/reproduce/SCALE]",
+            show_default="runs/reproduce/SCALE",
+            help="Directory of models and of results until they are packed.",
         ),
     ] = None,
     data: Annotated[
@@ -66,7 +66,7 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Jobs side by side.  [default: one a core]"),
+        typer.Option("--jobs", min=1, show_default="one a core", help="Jobs side by side."),
     ] = None,
     engine: options.EngineKind = "local",
     address: options.Address = None,

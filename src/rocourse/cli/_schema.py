@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocourse._wording import counted, first_few
-from rocourse.console import Output, options, with_schema_options
+from rocourse.console import Commands, Output, options, with_schema_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocourse.console import ColumnOptions
     from rocourse.schema import Feature, Schema
 
-app = typer.Typer(no_args_is_help=True, help="Infer and show schemas.")
+app = typer.Typer(cls=Commands, no_args_is_help=True, help="Infer and show schemas.")
 
 
 @app.command(

@@ -80,7 +80,7 @@ def serve(
     model_from: options.ModelFrom = None,
     traces: Annotated[
         bool,
-        typer.Option("--traces", help="Trace requests by OpenTelemetry; needs rocourse[otel]."),
+        typer.Option("--traces", help="Trace requests by OpenTelemetry; needs rocourse\\[otel]."),
     ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

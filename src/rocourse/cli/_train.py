@@ -52,8 +52,9 @@ def train(
         typer.Option(
             "--kept",
             metavar="SHARE",
+            show_default="0.95",
             help="Share of promises to be kept when the model is retrained; by methods that "
-            "promise. [default: 0.95]",
+            "promise.",
         ),
     ] = None,
     period: Annotated[
@@ -70,8 +71,8 @@ def train(
         typer.Option(
             "--threshold",
             metavar="P",
-            help="Probability of the favourable class from which on it is granted. [default: the "
-            "most probable class]",
+            show_default="the most probable class",
+            help="Probability of the favourable class from which on it is granted.",
         ),
     ] = None,
     approval_rate: Annotated[

@@ -1,5 +1,6 @@
 """How failures and warnings reach the user."""
 
+import inspect
 import sys
 import warnings
 from typing import Any
@@ -14,7 +15,18 @@ INTERRUPTED = 130
 
 
 class Commands(TyperGroup):
-    """Turns expected failures into one line on standard error; others keep their traceback."""
+    """Turns expected failures into one line on standard error; others keep their traceback.
+
+    Help is wrapped to the terminal, whatever the lines of the docstring.
+    """
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help:
+            paragraphs = inspect.cleandoc(command.help).split("\n\n")
+            command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command that was asked for."""

@@ -98,7 +98,8 @@ Jobs = Annotated[
         "--jobs",
         min=1,
         rich_help_panel=ENGINE_PANEL,
-        help="Tasks side by side.  [default: one, and one a core of a cluster]",
+        show_default="one, and one a core of a cluster",
+        help="Tasks side by side.",
     ),
 ]
 
