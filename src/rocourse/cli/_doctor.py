@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 
 import rocourse
@@ -87,9 +87,8 @@ def _caches() -> dict[str, str]:
     import jax
     import platformdirs
 
-    from rocourse.models import keep_compiled_code
-
-    keep_compiled_code()
+    # This room tells JAX where to keep compiled code.
+    import_module("rocourse.models")
     compiled = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     usual = platformdirs.user_cache_path("rocourse", appauthor=False) / "data"
     return {
