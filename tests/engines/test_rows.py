@@ -10,6 +10,7 @@ import pytest
 from tests.applicants import make_applicants, trained_model, untrained_model
 from tests.clusters import start_cluster
 from tests.command_line import refused, run, succeed
+from tests.versions import as_told
 
 from rocourse.artifacts import StoredModel, save
 from rocourse.console import _requests
@@ -80,7 +81,7 @@ def test_an_evaluation_is_the_same(folder, tmp_path, engine, monkeypatch):
 
     def told(*more):
         result = succeed(*args, *more)
-        document = json.loads(result.stdout)
+        document = json.loads(result.stdout, parse_float=as_told)
         del document["scores"]["seconds_per_recourse"]
         return document, result.stderr
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import bootstrap
 from tests.evaluation.conftest import BINARY, income_rows, write_recourse
+from tests.versions import RNG
 
 from rocourse.errors import DataError
 from rocourse.evaluation import difference_interval, fairness
@@ -81,7 +82,7 @@ def test_intervals_of_means_are_bootstrapped():
     apart = fairness(made, {"group": group})["group=a"].differences["cost"]
     parts = made.cost[group == "a"], made.cost[group == "b"]
     expected = bootstrap(
-        parts, lambda a, b, axis: a.mean(axis) - b.mean(axis), method="percentile", rng=1
+        parts, lambda a, b, axis: a.mean(axis) - b.mean(axis), method="percentile", **{RNG: 1}
     ).confidence_interval
     assert apart[1:] == pytest.approx((expected.low, expected.high), abs=0.006)
     assert apart.clear and apart.low < apart.value < apart.high
