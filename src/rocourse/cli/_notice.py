@@ -26,6 +26,8 @@ EXAMPLES = options.examples(
 )
 
 _SUFFIXES = {"html": ".html", "text": ".txt", "pdf": ".pdf"}
+# So many of the letters that are withheld are named; JSON names all.
+_TOLD = 5
 
 
 def notice(
@@ -138,8 +140,10 @@ def notice(
             write_file(path, render_letter(letter, format), force=force)
             written.append(path.name)
     output.emit({"model": str(model), "out": str(out), "letters": written, "withheld": withheld})
-    for sentence in withheld:
+    for sentence in withheld[:_TOLD]:
         output.warn(f"withheld: {sentence}")
+    if len(withheld) > _TOLD:
+        output.warn(f"… and {len(withheld) - _TOLD} more; --json names all of them")
     for feature, count in unsaid.items():
         output.warn(_how_to_say(feature, count, language, lender))
     output.show(f"{len(written)} files written to {out}, {len(withheld)} letters withheld")

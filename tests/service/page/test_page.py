@@ -155,6 +155,7 @@ def test_refused_applicant_gets_a_recourse(page, stub):
     expect(page.locator("#announcer")).to_have_text(
         "Refused. A recourse was found, with 2 changes."
     )
+    expect(page.get_by_text("Duration: 36 → 24 months").first).to_be_in_viewport()
     decision = page.locator("#decision")
     expect(decision).to_contain_text("a probability of 31%")
     expect(decision).to_contain_text("Duration: 36 → 24 months")
@@ -473,6 +474,14 @@ def test_service_without_a_ledger_says_so(visit):
         fill_in(page, options=3)
         submit(page)
         expect(page.locator("#decision")).to_contain_text("Nothing is promised")
+        page.close()
+
+
+def test_no_key_is_asked_for_where_none_is_needed(visit):
+    with Running() as running:
+        page = visit(running.url)
+        expect(page.locator("#model")).to_contain_text("RoCourseNet")
+        expect(page.get_by_label("API key")).to_be_hidden()
         page.close()
 
 

@@ -63,6 +63,7 @@ async function loadModel() {
     return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) byId("key-form").hidden = false;
     const again = h("button", { type: "button", on: { click: loadModel } }, t("Try again"));
     showAlert(alert, error.message, again);
     byId("model").textContent = t("Which model is in service is not known");

@@ -238,7 +238,8 @@ async function decide(model, fields, wishes, keys) {
     const [decision] = answer.decisions;
     byId("decision").replaceChildren(card(model, row, decision));
     announce(summary(decision));
-    byId("verdict").focus();
+    byId("verdict").focus({ preventScroll: true });
+    byId("decision").scrollIntoView();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 422 && fields.blame(error.message)) announce(error.message);
