@@ -82,9 +82,11 @@ def _check_name(name: str, known: Collection[str]) -> None:
         )
     if name not in known:
         choices = sorted(_spelt(k) for k in known if k.partition("__")[0] not in _ELSEWHERE)
+        # Some methods have dozens.
+        near = did_you_mean(_spelt(name), choices) or f": {', '.join(choices)}"
         raise ConfigError(
-            f"Parameter {_spelt(name)!r} must be one that the method has"
-            f"{did_you_mean(_spelt(name), choices)}: {', '.join(choices)}; correct the name."
+            f"Parameter {_spelt(name)!r} must be one that the method has{near}; correct the name, "
+            "or see `rocourse methods NAME`."
         )
 
 
