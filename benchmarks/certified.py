@@ -1,6 +1,6 @@
 """Advice that is searched for until it is certified: how much of it is, and at what cost.
 
-    python benchmarks/certified.py [--rows 1000] [--data german_credit student loan] [--no-ellice]
+    python benchmarks/certified.py [--rows 5000] [--data german_credit student loan] [--no-ellice]
 
 RoCourse and RoCoursePanel with their defaults, on the first version of each data set; the refused
 of the last third are asked about. Levels are those that a quarter and a tenth of the advice has
@@ -149,7 +149,7 @@ def asked_of(name: str, rows: int) -> Asked:
 def main() -> None:
     """Prints a line for each data set, method, kind and level."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=5000, help="of each data set, at most")
     parser.add_argument("--data", nargs="+", default=["german_credit", "student", "loan"])
     parser.add_argument("--no-ellice", action="store_true", help="leave ElliCE out")
     args = parser.parse_args()

@@ -13,8 +13,9 @@ from rocourse.certificates._branches import holding, least_of
 from rocourse.certificates._exact import exact_radii, holds
 from rocourse.certificates._intervals import Layers, layers_of, least_margins, radii, rectified
 from rocourse.certificates._program import solve
-from rocourse.models import NetworkModel
+from rocourse.models import NetworkModel, sharpened
 from rocourse.recourse.proof import margins_of
+from rocourse.schema import CutOff, verdicts
 
 # As networks in float32 have it.
 SLOPE = float(np.float32(0.01))
@@ -255,6 +256,42 @@ def test_a_stored_committee_moves_as_its_networks_do():
     np.testing.assert_allclose(radii(told[0], x), radii(told[1], x), rtol=1e-6)
     alone = layers_of(margins_of(NetworkModel.of(networks[:1]), 1, None, LAYOUT))
     assert len(alone.last) == 1
+
+
+@pytest.mark.parametrize("favourable", [0, 1])
+@pytest.mark.parametrize("granted", [0.3, 0.8])
+def test_models_within_the_radius_decide_alike_at_any_cut_off_and_temperature(granted, favourable):
+    """By the mean of the logits of networks that each moved by itself, as a probability."""
+    rng = np.random.default_rng(9)
+    networks = sharpened([random_network(rng, 2) for _ in range(3)], 1.7)
+    model = NetworkModel.of(networks)
+    x = rng.uniform(0.0, 1.0, (300, LAYOUT.width)).astype(np.float32)
+    told = model.probabilities(x)
+    threshold = float(np.quantile(told[:, favourable], 1.0 - granted))
+    cut_off = CutOff(threshold, favourable)
+    given = verdicts(told, cut_off)
+    assert abs((given == favourable).mean() - granted) < 0.01 and abs(threshold - 0.5) > 0.02
+    for target in (0, 1):
+        found = radii(layers_of(margins_of(model, target, cut_off, LAYOUT)), x)
+        np.testing.assert_array_equal(found > 0.0, given == target)
+        for place in np.flatnonzero(given == target)[:10].tolist():
+            for _ in range(20):
+                logits = [moved_logit(one, x[place], found[place], rng) for one in networks]
+                likely = 1.0 / (1.0 + np.exp(-np.mean(logits)))
+                assert verdicts(np.array([1.0 - likely, likely]), cut_off) == target
+
+
+def moved_logit(network, x, delta, rng):
+    """The logit of a network, each weight and bias of which moved to an end of the box."""
+    h = x.astype(np.float64)
+    for layer in network.layers:
+        weight, bias = (
+            np.asarray(part, np.float64) + delta * rng.choice([-1.0, 1.0], part.shape)
+            for part in (layer.weight, layer.bias)
+        )
+        z = weight @ h + bias
+        h = np.where(z > 0.0, z, SLOPE * z)
+    return z[0]
 
 
 @pytest.mark.parametrize(("networks", "margins"), [(1, 1), (3, 1), (2, 2)])

@@ -23,7 +23,7 @@ from tests.service.making import (
 from tests.service.test_run import eventually
 
 from rocourse.artifacts import model_digest
-from rocourse.errors import LedgerError
+from rocourse.errors import ConfigError, LedgerError
 from rocourse.evaluation import Auditor
 from rocourse.ledger import DEFAULT_TENANT, Ledger
 from rocourse.service import _audits
@@ -54,6 +54,19 @@ def test_every_open_promise_is_judged_by_every_model(audited, stored):
     assert own["broken"] == []
     assert recourse["id"] in {broken["id"] for broken in other["broken"]}
     assert [issuer["issuer"] for issuer in own["by_issuer"]] == [own["digest"]]
+
+
+def test_people_are_told_by_columns_of_the_model(tmp_path, stored, asked):
+    with serving(tmp_path, stored / "model", by=["region"]) as client:
+        decide(client, *plain_rows(asked))
+        (own,) = audit(client)["report"]["models"]
+    told = {group["people"]: group for group in own["by_people"]}
+    assert set(told) <= {"region=north", "region=south"}
+    assert sum(group["judged"] for group in told.values()) == own["judged"] > 0
+    assert all(group["few"] == (group["judged"] < 30) for group in told.values())
+    with pytest.raises(ConfigError, match="by columns of the model, but got 'sex'"):
+        with serving(tmp_path / "other", stored / "model", by=["sex"]):
+            pass
 
 
 def test_what_was_settled_is_judged_no_more(audited):

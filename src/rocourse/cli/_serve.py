@@ -45,6 +45,15 @@ def serve(
             help="Another model that the audit view judges promises by. Repeat the option.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COL",
+            help="Column of the model by which the audit view tells people; several also crossed, "
+            "numbers by quarters. Repeat the option.",
+        ),
+    ] = None,
     valid_days: Annotated[
         int, typer.Option("--valid-days", min=1, max=36500, help="How long a promise binds.")
     ] = 365,
@@ -97,6 +106,7 @@ def serve(
         ledger=ledger,
         keys=keys,
         candidates=tuple(candidates or ()),
+        by=tuple(by or ()),
         host=host,
         port=port,
         valid_for=timedelta(days=valid_days),

@@ -31,6 +31,13 @@ class AgeTally(Tally):
     days: str = Field(examples=["0-30"])
 
 
+class PeopleTally(Tally):
+    """Promises to a group of people."""
+
+    people: str = Field(examples=["Age=19 to 27"])
+    few: bool = Field(description="Whether they are too few for more than chance.")
+
+
 class BrokenAnswer(BaseModel):
     """A promise that a model would break."""
 
@@ -48,6 +55,9 @@ class AuditedModel(Tally):
     name: str
     by_issuer: list[IssuerTally]
     by_age: list[AgeTally]
+    by_people: list[PeopleTally] = Field(
+        default=[], description="By the columns that the service was told (`--by`)."
+    )
     broken: list[BrokenAnswer] = Field(description="The worst of them.")
 
 

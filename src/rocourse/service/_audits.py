@@ -21,7 +21,7 @@ from typing import Any, Literal, Self, cast
 
 from rocourse.artifacts import model_digest
 from rocourse.errors import LedgerError, RocourseError
-from rocourse.evaluation import AuditCounts, Auditor, AuditReport
+from rocourse.evaluation import FEW, AuditCounts, Auditor, AuditReport
 from rocourse.ledger import AuditRecord, PromisedRows, new_id
 from rocourse.service._backend import Backend, iso
 from rocourse.service._decider import Decider
@@ -289,11 +289,20 @@ class Audits:
             for path in settings.candidates
         ]
         auditors = [
-            Auditor(judge.model, digest=judge.digest, at=audit.at, name=name, worst=_LISTED)
+            Auditor(
+                judge.model,
+                digest=judge.digest,
+                at=audit.at,
+                name=name,
+                worst=_LISTED,
+                by=settings.by,
+            )
             for name, judge in judges
         ]
         before = [AuditReport.from_dict(one) for one in audit.found]
-        if [(one.name, one.model) for one in before] == [(name, j.digest) for name, j in judges]:
+        same = [(one.name, one.model) for one in before] == [(name, j.digest) for name, j in judges]
+        # What was written down says nothing of people.
+        if same and not settings.by:
             for auditor, report in zip(auditors, before, strict=True):
                 auditor.resume(report)
         else:
@@ -321,7 +330,7 @@ class Audits:
 def _partial(report: AuditReport) -> dict[str, Any]:
     """What was found so far, without what is personal or may quote a row."""
     worst = tuple(replace(one, subject=None) for one in report.worst)
-    return replace(report, worst=worst, unreadable={}).to_dict()
+    return replace(report, worst=worst, unreadable={}, by_segment={}).to_dict()
 
 
 @lru_cache(maxsize=16)
@@ -337,6 +346,10 @@ def _document(report: AuditReport) -> dict[str, Any]:
         **_tally(report.total),
         "by_issuer": _tallies("issuer", report.by_issuer),
         "by_age": _tallies("days", report.by_age),
+        "by_people": [
+            {"people": name, "few": tally.promises < FEW, **_tally(tally)}
+            for name, tally in report.by_segment.items()
+        ],
         "broken": [
             {
                 "id": found.id,

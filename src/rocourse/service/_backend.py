@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from rocourse._wording import listed
 from rocourse.errors import ConfigError, RocourseError, SettledPromise
 from rocourse.ledger import Conflict, Event, Issue, Ledger, NewPromise, Promise, Status, new_id
 from rocourse.schema import Wishes
@@ -59,6 +60,13 @@ class Backend:
     def open(cls, settings: Settings) -> "Backend":
         """Loads the model and opens the ledger."""
         decider = Decider.load(settings.model, settings.model_from, settings.demand)
+        names = decider.schema.names
+        for column in settings.by:
+            if column not in names:
+                raise ConfigError(
+                    f"Audits must tell people by columns of the model, but got {column!r}; it has "
+                    f"{listed(names)}."
+                )
         if settings.ledger is None:
             return cls(settings, decider, None, Metrics())
         return cls(settings, decider, Ledgers.open(settings.ledger, settings.deadline), Metrics())

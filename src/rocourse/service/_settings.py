@@ -23,6 +23,7 @@ class Settings:
         ledger: Path or URL of the ledger; None issues recourses that nobody remembers.
         keys: File of the API keys; None lets everyone in who can reach the service.
         candidates: Directories of other models that the audit view judges promises by.
+        by: Columns of the model by which it tells people, by themselves and crossed.
         host: Address to listen at.
         port: Port to listen at; 0 takes a free one.
         valid_for: How long a promise binds.
@@ -43,6 +44,7 @@ class Settings:
     ledger: str | None = None
     keys: Path | None = None
     candidates: Sequence[Path] = ()
+    by: Sequence[str] = ()
     host: str = "127.0.0.1"
     port: int = 8000
     valid_for: timedelta = timedelta(days=365)

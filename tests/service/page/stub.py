@@ -268,6 +268,10 @@ def _judged(name: str, digest: str, honoured: tuple[int, int]) -> dict[str, Any]
             {"days": "31-90"} | _tally(50, honoured[1] + 10),
             {"days": ">365"} | _tally(0, 0),
         ],
+        "by_people": [
+            {"people": "Age=19 to 40", "few": False} | _tally(110, honoured[0]),
+            {"people": "Age=over 40 to 75", "few": True} | _tally(10, 5),
+        ],
         "broken": broken,
     }
 

@@ -460,6 +460,8 @@ def test_audit_shows_counts_picture_and_broken_promises(page):
     cards = page.locator("#report > .card")
     expect(cards.nth(2)).to_contain_text("Honours 118 of 120 promises: 98.3%.")
     expect(cards.nth(2)).to_contain_text("By age of the promise")
+    people = cards.nth(2).get_by_role("table", name="By people")
+    expect(people).to_contain_text("Age=over 40 to 75 (few)")
     cards.nth(4).get_by_role("button", name="Show all 30").click()
     assert cards.nth(4).locator("tbody a").count() == 30
     cards.nth(2).get_by_role("link", name=PROMISE).click()

@@ -133,6 +133,12 @@ function ageTable(model) {
   return table(t("By age of the promise"), [t("Age"), ...FIGURES], rows);
 }
 
+function peopleTable(model) {
+  const name = ({ people, few }) => (few ? `${people} (${t("few")})` : people);
+  const rows = model.by_people.map((part) => ({ cells: [name(part), ...figures(part)] }));
+  return table(t("By people"), [t("People"), ...FIGURES], rows);
+}
+
 function brokenRows(broken) {
   return broken.map((promise) => ({
     cells: [
@@ -201,6 +207,7 @@ function modelCard(model, i) {
     h("p", {}, modelWords(model)),
     model.by_issuer.length ? issuerTable(model) : null,
     model.by_age.length ? ageTable(model) : null,
+    model.by_people?.length ? peopleTable(model) : null,
     brokenTable(model),
   );
 }
