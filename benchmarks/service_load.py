@@ -8,9 +8,9 @@ applicants, one a request, at a steady rate whether or not earlier ones have bee
 count from the moment at which a request was due, so that a service that stalls cannot hide it.
 Service and sender share the given cores. A machine that is itself shared takes cores away for
 tenths of a second (steal), which no service can make up for: each round says how much was taken,
-and the target is held against the round with least. With `--given` the model is XGBoost's, of 200
-trees on the loans of 2004 (`rocourse data fetch loan`), and recourses are RoCourse's for it. See
-benchmarks/README.md.
+and what other programs of this machine took. The target is held against the round with least
+stolen. With `--given` the model is XGBoost's, of 200 trees on the loans of 2004 (`rocourse data
+fetch loan`), and recourses are RoCourse's for it. See benchmarks/README.md.
 """
 
 import argparse
@@ -105,9 +105,14 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def one_round(service: int, sender: Sender, rate: float, seconds: float) -> dict[str, Any]:
     """Sends requests for a while, and looks at the times that they took."""
-    before = cpu_seconds(service), own_seconds(), stolen_seconds()
+
+    def spent() -> tuple[float, ...]:
+        mine = cpu_seconds(service), own_seconds()
+        return *mine, stolen_seconds(), busy_seconds() - sum(mine)
+
+    before = spent()
     sent = sender.at_rate(rate, seconds)
-    after = cpu_seconds(service), own_seconds(), stolen_seconds()
+    after = spent()
     used = [(late - early) / sent.seconds for early, late in zip(before, after, strict=True)]
     times = np.sort(1000.0 * np.array(sent.times))
     return {
@@ -118,7 +123,7 @@ def one_round(service: int, sender: Sender, rate: float, seconds: float) -> dict
             name: float(np.quantile(times, share))
             for name, share in {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}.items()
         },
-        "cores": dict(zip(("service", "sender", "stolen"), used, strict=True)),
+        "cores": dict(zip(("service", "sender", "stolen", "others"), used, strict=True)),
         # What a busy machine does not change much.
         "service_milliseconds": 1000.0 * (after[0] - before[0]) / len(times),
     }
@@ -189,7 +194,8 @@ def print_report(results: dict[str, Any]) -> None:
             f"{found['answered_per_second']:5.0f} a second, {found['failed']} failed; "
             f"p50 {ms['p50']:.1f} ms, p95 {ms['p95']:.1f}, p99 {ms['p99']:.1f}, "
             f"at most {ms['most']:.1f}; cores: service {cores['service']:.2f}, "
-            f"sender {cores['sender']:.2f}, stolen {cores['stolen']:.2f}; "
+            f"sender {cores['sender']:.2f}, stolen {cores['stolen']:.2f}, "
+            f"all others {cores['others']:.2f}; "
             f"{found['service_milliseconds']:.2f} ms of processor time each"
         )
     calm = min(results["rounds"], key=lambda found: found["cores"]["stolen"])
