@@ -48,6 +48,7 @@ def values(kind):
             np.arange(N) % 3, days.strftime("%Y-%m-%d"), days.strftime("%d/%m/%Y")
         ),
         "spelled": rng.choice(["yes", "Yes ", "no"], N),
+        "answers": rng.choice(["yes", "TRUE", "no", "0", "unknown"], N),
         "month": days.strftime("%b-%Y"),
         "yyyymmdd": days.strftime("%Y%m%d").astype(int),
         "prose": [f"Customer called about matter {k} and was not pleased" for k in range(N)],
@@ -78,6 +79,7 @@ def values(kind):
         ("opened", "german date", "date", "error", "--drop opened"),
         ("opened", "mixed dates", "date", "error", "--drop opened"),
         ("phone", "spelled", "spelling", "warning", ""),
+        ("phone", "answers", "spelling", "warning", ""),
         ("opened", "month", "date", "warning", "--drop opened"),
         ("opened", "yyyymmdd", "date", "warning", "--drop opened"),
         ("remark", "prose", "free text", "error", "--drop remark"),
@@ -155,6 +157,19 @@ def test_different_numbers_in_the_same_order_are_no_duplicates():
     rng = np.random.default_rng(3)
     frame = table(a=rng.normal(size=N), b=rng.normal(size=N))
     assert not any(kind == "duplicate columns" for kind, _ in found(frame))
+
+
+def test_columns_of_which_each_row_has_a_value_of_its_own_are_no_duplicates():
+    few = table().head(30).assign(name=[f"Person {k}" for k in range(30)])
+    assert few["debt"].is_unique
+    assert not any(kind == "duplicate columns" for kind, _ in found(few))
+    assert ("duplicate columns", "owed") in found(few.assign(owed=few["debt"]))
+
+
+def test_answers_that_say_the_same_are_told():
+    sentence = found(table(phone=values("answers")))["spelling", "phone"].sentence
+    assert "'yes', 'TRUE'" in sentence or "'TRUE', 'yes'" in sentence
+    assert "'unknown'" not in sentence
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from rocourse.schema.check._record import Finding, option
 _NEARLY = 0.995
 _ROWS_TO_SAY_SO = 200
 _REPEATED = 0.01
-# Up to so many different values, two columns that tell the same rows apart are one.
-_RECODED = 50
+# Up to so many different values, two columns that tell the same rows apart are one; not if hardly
+# a value comes twice, when any two columns do.
+_RECODED, _REPEATED_VALUES = 50, 0.5
 
 
 def constants(table: TableColumns) -> Iterator[Finding]:
@@ -110,4 +111,6 @@ def same_rows(table: TableColumns) -> Iterator[Finding]:
 
 def _says_the_same(column: Column, other: Column) -> bool:
     """Whether two columns of equal codes are one, where codes alone may be equal by chance."""
-    return len(column.distinct) <= _RECODED or column.distinct == other.distinct
+    different = len(column.distinct)
+    recoded = different <= min(_RECODED, _REPEATED_VALUES * column.present)
+    return recoded or column.distinct == other.distinct

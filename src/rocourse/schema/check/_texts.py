@@ -8,12 +8,17 @@ from rocourse._wording import counted, first_few, listed, show
 from rocourse.schema.check._columns import TableColumns
 from rocourse.schema.check._protected import is_place, is_protected
 from rocourse.schema.check._record import Finding, Severity, option
+from rocourse.schema.check._traits import stands_for_gap
 
 # Categories: so many are seldom a choice, so many are hard to learn from, and so many too many.
 _SEVERAL, _MANY, _TOO_MANY = 20, 60, 200
 # Different numbers: fewer may be categories.
 _FEW_NUMBERS = 20
 _FEW_ROWS_EACH = 5
+# What is one answer, where a column has nothing but such words.
+_ANSWERS = dict.fromkeys("yes y true t 1 1.0 ja j wahr oui si".split(), "yes") | dict.fromkeys(
+    "no n false f 0 0.0 nein falsch non".split(), "no"
+)
 _SHOWN = 4
 
 
@@ -113,14 +118,18 @@ def texts(table: TableColumns) -> Iterator[Finding]:
 
 
 def spellings(table: TableColumns) -> Iterator[Finding]:
-    """Categories that differ in case or spaces only, of features and of the target."""
+    """Categories that differ in case or spaces only, or are the same answer, also of the target."""
     for column in (*table.features, *(() if table.target is None else (table.target,))):
         few = column.nature == "text" and len(column.distinct) <= _MANY
         if not few or column.traits.ids or not column.traits.categories:
             continue
+        words = [" ".join(text.casefold().split()) for text in column.texts]
+        how = "differ in case or spaces only"
+        if len(set(words)) > 2 and _are_answers(words):
+            words, how = [_ANSWERS.get(word, word) for word in words], "say the same"
         alike: dict[str, list[object]] = {}
-        for value, text in zip(column.distinct, column.texts, strict=True):
-            alike.setdefault(" ".join(text.casefold().split()), []).append(value)
+        for value, word in zip(column.distinct, words, strict=True):
+            alike.setdefault(word, []).append(value)
         found = [values for values in alike.values() if len(values) > 1]
         if found:
             told = first_few([listed(values) for values in found], _SHOWN, separator="; ")
@@ -128,7 +137,12 @@ def spellings(table: TableColumns) -> Iterator[Finding]:
                 kind="spelling",
                 columns=(column.name,),
                 severity="warning",
-                sentence=f"{column.name!r} has values that differ in case or spaces only ({told}), "
+                sentence=f"{column.name!r} has values that {how} ({told}), "
                 "each a category of its own, and advice could ask to go from one to the other; "
                 "write them alike.",
             )
+
+
+def _are_answers(words: list[str]) -> bool:
+    """Whether all words but those for gaps mean yes or no."""
+    return all(word in _ANSWERS or stands_for_gap(word) for word in words)
