@@ -191,3 +191,47 @@ def test_what_is_said_of_gaps_and_ids_is_not_asked_again(folder):
     shown = succeed("check", folder / "messy.csv", *said, "--json")
     kinds = {finding["kind"] for finding in json.loads(shown.stdout)["findings"]}
     assert not kinds & {"missing", "id"}
+
+
+def coded_table():
+    """Years that are -999 where nobody knows, "?" among numbers, and a word for a gap."""
+    rng = np.random.default_rng(8)
+    table = messy_table()[["number", "job", "paid"]].replace({"job": {"NA": "unknown"}})
+    income = rng.integers(20, 90, len(table))
+    table["income"] = np.where(rng.random(len(table)) < 0.1, "?", income.astype(str))
+    table["years"] = np.where(rng.random(len(table)) < 0.2, -999, rng.integers(0, 30, len(table)))
+    table["paid"] = np.where(income + table["years"].clip(0) > 65, "yes", "no")
+    return table
+
+
+def test_codes_for_missing_values_are_never_told(tmp_path):
+    table, data, out = coded_table(), tmp_path / "coded.csv", tmp_path / "advice.csv"
+    table.to_csv(data, index=False)
+    asked = (data, *TARGET, "--id=number")
+    told = refused("train", *asked, "--out", tmp_path / "model")
+    assert "have them read as missing with --missing-code 'income=?'" in told
+    codes = ("--missing-code=?", "--missing-code=job=unknown", "--missing-code=years=-999")
+    check = json.loads(succeed("check", *asked, *codes, "--json").stdout)
+    assert not {"bad cells", "missing code"} & {finding["kind"] for finding in check["findings"]}
+    trained = succeed("train", *asked, *codes, *QUICK, "--out", tmp_path / "model")
+    assert f"years: {(table['years'] == -999).sum()} of 90 missing, read as" in trained.stdout
+    model = load(tmp_path / "model")
+    assert model.schema_["years"].low >= 0 and model.schema_["income"].integer
+    assert "unknown" not in model.schema_["job"].categories
+    # Nothing has to be said again.
+    succeed("recourse", tmp_path / "model", data, "--out", out)
+    told = pd.read_csv(out, dtype=str, keep_default_na=False)
+    advised = told["status"].isin(["found", "found_unsure"])
+    assert advised.any() and not told[advised].isin(["-999", "?", "unknown"]).any(axis=None)
+    filled = told[advised & (table["years"] == -999)]["changes"]
+    assert not filled.str.contains("-999").any()
+    rows = table.drop(columns=["number", "paid"])
+    rows["income"] = [None if cell == "?" else int(cell) for cell in rows["income"]]
+    together = model.recourse(rows, desired="yes").to_records()
+    for row, record in zip(rows.to_dict("records"), together, strict=True):
+        alone = model.recourse_one(row, desired="yes")
+        assert alone["imputed"] == record["imputed"] and alone["changes"] == record["changes"]
+        if row["years"] == -999:
+            assert "years" in record["imputed"]
+    wrong = refused("train", *asked, "--missing-code=yeers=-999", "--out", tmp_path / "m")
+    assert "--missing-code must be VALUE or COL=VALUE" in wrong and "did you mean 'years'" in wrong

@@ -40,12 +40,13 @@ def check(
     """
     from rocourse.artifacts import check_file_path, write_file
     from rocourse.console import check_lines, look_over
-    from rocourse.tables import read_rows
+    from rocourse.tables import names_to_drop
 
     output = Output(as_json=as_json, quiet=quiet)
     if html is not None:
         check_file_path(html, force=force)
-    frame = read_rows(data, schema=None, drop=drop)
+    frame = columns.read(data, target)
+    frame = frame.drop(columns=names_to_drop(frame.columns, drop, data))
     look = look_over(data, frame, target, columns, fix=fix is not None, gaps_told=False)
     if html is not None:
         from rocourse.reports import render_check

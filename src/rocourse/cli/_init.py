@@ -40,14 +40,14 @@ def init(
     """
     from rocourse.artifacts import check_file_path, write_file
     from rocourse.console import chosen_method, look_over, starting_config
-    from rocourse.tables import names_to_drop, read_rows
+    from rocourse.tables import names_to_drop
 
     output = Output(as_json=as_json, quiet=quiet)
     files = {"schema": out / "schema.toml", "config": out / "config.toml"}
     for path in files.values():
         check_file_path(path, force=force)
     estimator = chosen_method(method)
-    rows = read_rows(data, schema=None, drop=None)
+    rows = columns.read(data, target)
     dropped = names_to_drop(rows.columns, drop, data)
     look = look_over(data, rows.drop(columns=dropped), target, columns, fix=True, gaps_told=True)
     look.require_no_errors()

@@ -48,12 +48,12 @@ def infer(
     """Read a schema off training rows: the features, their ranges and categories."""
     from rocourse.artifacts import check_file_path
     from rocourse.console import gap_lines, look_over
-    from rocourse.tables import names_to_drop, read_rows
+    from rocourse.tables import names_to_drop
 
     output = Output(as_json=as_json, quiet=quiet)
     if out is not None:
         check_file_path(out, force=force)
-    rows = read_rows(data, schema=None, drop=None)
+    rows = columns.read(data, target)
     dropped = names_to_drop(rows.columns, drop, data)
     looked_at = rows.drop(columns=dropped)
     look = look_over(data, looked_at, target, columns, fix=fix is not None, gaps_told=True)

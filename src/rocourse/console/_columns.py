@@ -6,11 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from rocourse._places import Place
+from rocourse._wording import did_you_mean
 from rocourse.console._classes import parse_class
 from rocourse.console._limit_options import with_limits
 from rocourse.errors import ConfigError
 from rocourse.schema import MISSING, MissingWords, Schema
-from rocourse.tables import split_names
+from rocourse.tables import read_rows, split_names
 
 Names = Iterable[str] | None
 
@@ -30,6 +32,7 @@ class ColumnOptions:
     step: Names = None
     max_features: int | None = None
     missing: Names = None
+    missing_code: Names = None
     id: str | None = None
 
     def infer(self, frame: pd.DataFrame, target: str | None, dropped: list[str]) -> Schema:
@@ -48,8 +51,15 @@ class ColumnOptions:
             missing=self._missing(columns, {target, self.id, *dropped}),
             ignored=dropped,
             id=self.id,
+            missing_codes=self._codes(columns, {target, self.id, *dropped}),
         )
         return with_limits(schema, self.max_change, self.step, self.max_features)
+
+    def read(self, data: Place, target: str | None) -> pd.DataFrame:
+        """The rows of a file of which no schema is known, with gaps in the place of codes."""
+        frame = read_rows(data, schema=None, drop=None)
+        codes = self._codes(list(frame.columns), {target, self.id})
+        return read_rows(data, schema=None, drop=None, codes=codes) if codes else frame
 
     def favourable_class(self, frame: pd.DataFrame, target: str | None) -> Any:
         """The class that people want, as the rows have it; None: nobody has said so."""
@@ -64,6 +74,7 @@ class ColumnOptions:
             ("--categorical", self.categorical),
             ("--integer", self.integer),
             ("--missing", self.missing),
+            ("--missing-code", self.missing_code),
         ):
             if names:
                 raise ConfigError(
@@ -107,6 +118,21 @@ class ColumnOptions:
             return by_column
         others = [name for name in columns if name not in no_features]
         return dict.fromkeys(others, for_all[0]) | by_column
+
+    def _codes(self, columns: list[str], no_features: set[str | None]) -> dict[str, list[str]]:
+        """What stands for a missing value, by column."""
+        codes: dict[str, list[str]] = {}
+        for text in self.missing_code or ():
+            name, sign, code = text.rpartition("=")
+            if not code or (sign and name not in columns):
+                raise ConfigError(
+                    "--missing-code must be VALUE or COL=VALUE with a column of the rows, but got "
+                    f"{text!r}{did_you_mean(name, columns)}; write, say, --missing-code years=-999."
+                )
+            for column in [name] if sign else columns:
+                if sign or column not in no_features:
+                    codes.setdefault(column, []).append(code)
+        return {name: codes[name] for name in codes if name not in no_features}
 
     def _bounds(self) -> dict[str, tuple[Any, Any]]:
         return dict(_parse_bounds(text) for text in self.bounds or ())

@@ -71,6 +71,12 @@ _OPTIONS = [
         "column. Without it, numbers are imputed and categories get one of their own.",
     ),
     _option(
+        "missing_code",
+        list[str] | None,
+        "[COL=]VALUE",
+        "Value that stands for a missing one, such as -999 or ?, in a column or in all.",
+    ),
+    _option(
         "id",
         str | None,
         "COL",

@@ -54,7 +54,7 @@ def read_training_rows(
     if schema_file is not None:
         known = Schema.load(schema_file)
     if known is None:
-        frame, periods = take_period(read_rows(data, schema=None, drop=None), period)
+        frame, periods = take_period(columns.read(data, target), period)
         dropped = names_to_drop(frame.columns, drop, data)
         rows = frame.drop(columns=dropped)
         look = look_over(data, rows, target, columns, fix=fix, gaps_told=True)

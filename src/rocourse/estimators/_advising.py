@@ -25,6 +25,7 @@ from rocourse.schema import (
     Rows,
     Schema,
     WishesLike,
+    codes_as_none,
 )
 
 
@@ -121,6 +122,8 @@ class Advising:
         """
         if "_advisor" not in self.__dict__:
             check_is_fitted(self)
+        if codes := self.schema_.missing_codes:
+            applicants = [codes_as_none(applicant, codes) for applicant in applicants]
         records: list[dict[str, Any]] = self._advisor.each(
             applicants, desired, out_of_range=self.out_of_range, wishes=wishes, options=options
         )

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from rocourse.errors import DataError, SchemaError
-from rocourse.schema import Schema, Target, as_frame
+from rocourse.schema import Schema, Target, as_frame, codes_as_gaps
 
 
 def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def read_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
         if fitting:
             estimator.n_features_in_ = len(schema.features)
             estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        return X
+        return codes_as_gaps(X, schema.missing_codes)
     array = validate_data(estimator, X, reset=fitting, dtype=np.float64)
     if schema is None or not fitting and not hasattr(estimator, "feature_names_in_"):
         return pd.DataFrame(array, columns=_made_up_names(array.shape[1]))

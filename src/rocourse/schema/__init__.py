@@ -19,6 +19,7 @@ Examples:
 
 from rocourse.schema._certificate import CERTIFICATES, Certificate, CertificateKind
 from rocourse.schema._clipping import ClippedWarning
+from rocourse.schema._codes import MissingCodes, codes_as_gaps, codes_as_none
 from rocourse.schema._cost import features_changed, proximity
 from rocourse.schema._cut_off import CutOff, threshold_of_rate, verdicts
 from rocourse.schema._describe import describe_change, describe_value
@@ -65,6 +66,7 @@ __all__ = [
     "Moves",
     "MISSING",
     "Missing",
+    "MissingCodes",
     "MissingWords",
     "Narrowing",
     "NumberRule",
@@ -92,9 +94,11 @@ __all__ = [
     "limits_in_words",
     "one_hot",
     "proximity",
+    "codes_as_none",
     "threshold_of_rate",
     "together_in_words",
     "verdicts",
     "wishes_of_rows",
+    "codes_as_gaps",
     "words_of",
 ]

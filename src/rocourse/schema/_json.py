@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from rocourse._wording import did_you_mean, duplicates, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema import _toml
+from rocourse.schema._codes import MissingCodes
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
 from rocourse.schema._json_limits import (
     change_from_dict,
@@ -37,7 +38,7 @@ _SCHEMA = {"format", "version", "features", "target"}
 # Of the second version, left out where nothing is said.
 _NEWER_CONTINUOUS = {"change", "date", "missing", "fill", "written"}
 _NEWER_CATEGORICAL = {"moves", "missing", "fill"}
-_NEWER_SCHEMA = {"max_features", "together", "ignored", "id"}
+_NEWER_SCHEMA = {"max_features", "together", "ignored", "id", "missing_codes"}
 _TARGET = {"name", "classes", "favourable"}
 
 
@@ -50,6 +51,7 @@ class Parts(NamedTuple):
     together: tuple[Together, ...]
     ignored: tuple[str, ...]
     id: str | None
+    missing_codes: MissingCodes
 
 
 def to_dict(parts: "Parts | Schema") -> dict[str, Any]:
@@ -60,6 +62,7 @@ def to_dict(parts: "Parts | Schema") -> dict[str, Any]:
         together=[together_to_dict(rule) for rule in parts.together] or None,
         ignored=list(parts.ignored) or None,
         id=parts.id,
+        missing_codes={name: list(codes) for name, codes in parts.missing_codes.items()} or None,
     )
     optional = _NEWER_CONTINUOUS | _NEWER_CATEGORICAL
     newer = bool(said) or any(optional & part.keys() for part in written)
@@ -157,6 +160,7 @@ def from_dict(data: object) -> Parts:
         together_from_dict(data.get("together", [])),
         data.get("ignored", ()),
         data.get("id"),
+        data.get("missing_codes", {}),
     )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ from rocourse._wording import did_you_mean, listed, show
 from rocourse.errors import SchemaError
 from rocourse.schema import _encoding, _inference, _json, _toml
 from rocourse.schema._actions import Actions
+from rocourse.schema._codes import MissingCodes, as_codes, check_codes, codes_as_gaps
 from rocourse.schema._constrain import Bounds, column_names, constrain, favouring
 from rocourse.schema._encoding import OutOfRange
 from rocourse.schema._features import Categorical, Continuous, Feature, Target
@@ -47,6 +48,7 @@ class Schema:
         together: What goes together: numbers that follow others, limits of weighted sums.
         ignored: Columns of the training rows that are no features.
         id: The column that tells rows apart, if one was named; no feature either.
+        missing_codes: Values that are read as gaps, by feature, such as `{"years": [-999]}`.
     """
 
     features: tuple[Feature, ...]
@@ -55,6 +57,7 @@ class Schema:
     together: tuple[Together, ...] = ()
     ignored: tuple[str, ...] = ()
     id: str | None = None
+    missing_codes: MissingCodes = field(default_factory=dict, hash=False)
     _repr_html_ = above("rocourse.reports", "schema_html", "plots")
 
     def __post_init__(self) -> None:
@@ -64,6 +67,8 @@ class Schema:
         object.__setattr__(self, "together", check_together(self.together, self.features))
         taken = (*self.names, *([] if self.target is None else [self.target.name]))
         object.__setattr__(self, "ignored", check_set_aside(self.ignored, self.id, taken))
+        object.__setattr__(self, "missing_codes", codes := as_codes(self.missing_codes))
+        check_codes(codes, self.features)
 
     @classmethod
     def infer(
@@ -83,6 +88,7 @@ class Schema:
         missing: MissingWords = None,
         ignored: Iterable[str] = (),
         id: str | None = None,
+        missing_codes: MissingCodes = _NOTHING,
     ) -> "Schema":
         """Reads a schema off the training rows.
 
@@ -115,6 +121,7 @@ class Schema:
                 `"category"` (of numbers in a whole table: impute), `"drop"` or `"error"`.
             ignored: Columns that are no features.
             id: Column that tells rows apart; no feature.
+            missing_codes: Values that stand for missing ones, such as `{"years": [-999]}`.
 
         Raises:
             SchemaError: An option names no column, a column is constant, the options contradict the
@@ -122,7 +129,7 @@ class Schema:
             DataError: There are no rows, or infinite values, or values outside their bounds.
         """
         left_out = tuple(ignored)
-        df = without_set_aside(df, left_out, id)
+        df = codes_as_gaps(without_set_aside(df, left_out, id), as_codes(missing_codes))
         return cls(
             *_inference.infer(
                 df,
@@ -140,6 +147,7 @@ class Schema:
             ),
             ignored=left_out,
             id=id,
+            missing_codes=missing_codes,
         )
 
     @staticmethod
@@ -305,27 +313,16 @@ class Schema:
     def filled(self, df: pd.DataFrame) -> "Schema":
         """A copy in which all features that impute know their fill.
 
-        Those that have none learn it: the median of numbers, the most frequent category.
-
-        Args:
-            df: Training rows.
+        Those that have none learn it of training rows: median, or most frequent category.
         """
         return replace(self, features=all_filled(df, self.features))
 
     def gaps(self, df: pd.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
-        """Which rows have a missing value, bool [n], by the names of the features that have some.
-
-        Args:
-            df: Rows with the columns of the schema.
-        """
+        """Which rows have a missing value, bool [n], by the features that have some."""
         return {feature.name: gaps for feature, gaps in gaps_by_feature(df, self.features)}
 
     def usable(self, df: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Which rows can be trained on: all but those with gaps where `missing="drop"`, bool [n].
-
-        Args:
-            df: Rows with the columns of the schema.
-        """
+        """Which rows can be trained on, bool [n]: none has a gap where `missing="drop"`."""
         return usable(df, self.features)
 
     def check_fit(self, df: pd.DataFrame) -> None:

@@ -10,23 +10,43 @@ import pandas as pd
 from rocourse._places import Place, size_of
 from rocourse._wording import did_you_mean, listed
 from rocourse.errors import DataError
-from rocourse.schema import Schema, Target, gaps_of
+from rocourse.schema import MissingCodes, Schema, Target, codes_as_gaps, gaps_of
 from rocourse.tables._reading import open_table, read_table, table_files
 
 # The most rows in memory at once; so many that what a batch costs besides does not count.
 BATCH_ROWS = 65_536
 
 
-def read_rows(path: Place, *, schema: Schema | None, drop: Iterable[str] | None) -> pd.DataFrame:
+def read_rows(
+    path: Place,
+    *,
+    schema: Schema | None,
+    drop: Iterable[str] | None,
+    codes: MissingCodes | None = None,
+) -> pd.DataFrame:
     """Reads a table and leaves out the columns to drop.
 
     Args:
         path: The file.
         schema: Tells which columns are text, if it is known.
         drop: Names of columns, in the form that `split_names` takes.
+        codes: Values that stand for missing ones; by default those of the schema.
     """
-    frame = read_table(path, text=() if schema is None else _text_columns(schema))
+    text = () if schema is None else _text_columns(schema)
+    if codes is None:
+        codes = {} if schema is None else schema.missing_codes
+    frame = codes_as_gaps(read_table(path, text=text), codes)
+    for name in codes.keys() & set(frame.columns).difference(text):
+        frame[name] = _numbers_at_last(frame[name])
     return _without(frame, drop, path)
+
+
+def _numbers_at_last(column: pd.Series) -> pd.Series:
+    """A column that was text only for its codes, as numbers."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column if (numbers.isna() & column.notna()).any() else numbers
 
 
 @dataclass(frozen=True)
@@ -74,7 +94,10 @@ def open_rows(
     read = columns if id is None or id in columns else [*columns, id]
     sizes = {file.name: size_of(file) for file in table_files(path)}
     origin = {"data": str(path), "files": sizes, "rows": table.rows, "batch": BATCH_ROWS}
-    return RowBatches(table.read(read), table.rows, table.rows > BATCH_ROWS, id, origin)
+    frames = table.read(read)
+    if schema.missing_codes:
+        frames = (codes_as_gaps(frame, schema.missing_codes) for frame in frames)
+    return RowBatches(frames, table.rows, table.rows > BATCH_ROWS, id, origin)
 
 
 def select_features(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:

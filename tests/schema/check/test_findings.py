@@ -13,6 +13,7 @@ from rocourse.schema import Schema, TableCheck
 from rocourse.schema.check import settled
 
 N = 400
+TWO_CODES = "--missing-code 'past days=-999' --missing-code 'past days=999999'"
 
 
 def table(**columns):
@@ -63,6 +64,11 @@ def values(kind):
         "codes": rng.integers(1, 5, N),
         "minus": np.where(np.arange(N) % 40 == 0, -1, rng.integers(20, 90, N)),
         "zeros": np.where(np.arange(N) % 20 == 0, 0, rng.integers(150, 350, N)),
+        "two codes": np.choose(
+            np.minimum(np.arange(N) % 20, 2), [-999, 999999, rng.integers(1, 90, N)]
+        ),
+        "often nines": np.where(np.arange(N) % 15 == 0, 9999, rng.integers(100, 6000, N)),
+        "far below": np.where(np.arange(N) % 40 == 0, -999, rng.integers(-30, 30, N)),
         "streets": [f"{k % 39} Elm" for k in range(N)],
         "terms": np.where(np.arange(N) == 3, "12 Mon", rng.choice(["12", "24", "36"], N)),
         "question": np.where(np.arange(N) % 9 == 0, "?", rng.choice(["a", "b"], N)),
@@ -92,9 +98,12 @@ def values(kind):
         ("flag", "nearly", "nearly constant", "note", "--drop flag"),
         ("wealth", "spike", "outliers", "warning", ""),
         ("branch", "codes", "few numbers", "note", "--categorical branch"),
-        ("tenure", "minus", "missing code", "note", ""),
-        ("chol", "zeros", "missing code", "note", ""),
-        ("owner", "question", "missing code", "note", ""),
+        ("tenure", "minus", "missing code", "warning", "--missing-code tenure=-1"),
+        ("past days", "two codes", "missing code", "warning", TWO_CODES),
+        ("debts", "often nines", "missing code", "warning", "--missing-code debts=9999"),
+        ("heat", "far below", "missing code", "warning", "--missing-code heat=-999"),
+        ("chol", "zeros", "missing code", "note", "--missing-code chol=0"),
+        ("owner", "question", "missing code", "warning", "--missing-code 'owner=?'"),
         ("branch", "streets", "many categories", "warning", "--immutable branch"),
         ("Straße", "streets", "address", "warning", "--immutable 'Straße'"),
         ("home_zip", "codes", "address", "warning", "--immutable home_zip"),
@@ -121,9 +130,23 @@ def test_bad_cells_are_named_by_row_and_value():
     assert "'12,5k' in row 1017" in finding.sentence
 
 
-def test_a_question_mark_among_few_numbers_is_a_bad_cell():
+def test_a_question_mark_among_few_numbers_is_a_bad_cell_that_can_be_a_gap():
     cells = np.where(np.arange(N) % 30 == 0, "?", (np.arange(N) % 9).astype(str))
-    assert ("bad cells", "nuclei") in found(table(nuclei=cells))
+    hits = found(table(nuclei=cells))
+    assert hits["bad cells", "nuclei"].option == "--missing-code 'nuclei=?'"
+    # Said once.
+    assert ("missing code", "nuclei") not in hits
+
+
+def test_amounts_at_the_ends_of_a_range_are_no_codes():
+    rng = np.random.default_rng(6)
+    frame = table(
+        hours=np.minimum(rng.integers(10, 140, N), 99),
+        visits=rng.poisson(5, N),
+        balance=rng.integers(-1000, 1000, N),
+        percent=rng.integers(0, 100, N),
+    )
+    assert not any(kind == "missing code" for kind, _ in found(frame))
 
 
 def test_missing_values_of_all_columns_are_told_at_once():
@@ -255,7 +278,8 @@ def test_the_worst_comes_first_and_the_record_is_json():
 
 
 def test_what_the_user_has_said_is_settled():
-    check = Schema.check(table(title=values("titles"), age=values("minus"), sex="f"), "paid")
+    ages = np.random.default_rng(1).integers(20, 90, N)
+    check = Schema.check(table(title=values("titles"), age=ages, sex="f"), "paid")
     heard = settled(check, decided=["title"], constrained=["age"])
     assert [f.columns for f in heard.of("error")] == [("sex",)]
     assert [f.columns for f in heard.of("warning")] == [("sex",)]

@@ -1,17 +1,22 @@
 """Missing values, and values that stand for them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from shlex import quote
 
 import numpy as np
 
-from rocourse._wording import first_few, listed, show
+from rocourse._wording import counted, first_few, listed
 from rocourse.schema.check._columns import Column, TableColumns
-from rocourse.schema.check._record import Finding, option
+from rocourse.schema.check._record import Finding, Severity, option
 from rocourse.schema.check._traits import stands_for_gap
 
 # Numbers that people write where there is none.
-_NEGATIVE = (-1, -9, -99, -999, -9999, -99999)
-_NINES = (99, 999, 9999, 99999, 999999, 9999999, 99999999)
+_NEGATIVE = {-1, -9, -99, -999, -9999, -99999}
+_NINES = {99, 999, 9999, 99999, 999999, 9999999, 99999999}
+_FEWEST_NUMBERS = 10
+# How far they stick out: of the range of all others; of the middle half, if they come as often as
+# one row in a hundred; and a zero of what is usual.
+_FAR, _OFTEN, _ZERO = 2.0, 0.01, 0.25
 _SHOWN = 8
 # Of a column's cells: where more are missing, what is put in their place says more than the column.
 _MOSTLY = 0.6
@@ -63,52 +68,90 @@ def missing(table: TableColumns) -> Iterator[Finding]:
 
 
 def codes(table: TableColumns) -> Iterator[Finding]:
-    """Values that may stand for missing ones: a note, for nobody but the owner can know."""
-    found: dict[str, tuple[str, int]] = {}
+    """Values that may stand for missing ones: nobody but the owner can know for sure."""
+    found: dict[str, dict[str | int, int]] = {}
+    perhaps: dict[str, dict[str | int, int]] = {}
     for column in table.features:
-        if code := (_number_code(column) if column.nature == "number" else _text_code(column)):
-            found[column.name] = code
+        if column.nature == "number":
+            values = _number_codes(column)
+            # A number of nothing may be an amount as well.
+            if 0 in values:
+                perhaps[column.name] = {0: values.pop(0)}
+        else:
+            values = {} if column.traits.numbers.odd else _text_codes(column)
+        if values:
+            found[column.name] = values
     if found:
-        told = first_few(
-            [f"{name} {value} ({count:,} rows)" for name, (value, count) in found.items()], _SHOWN
+        yield _codes_finding(
+            found, "warning", "look like codes for missing ones", "as advice could ask for them"
         )
-        yield Finding(
-            kind="missing code",
-            columns=tuple(found),
-            severity="note",
-            sentence=f"Some values may stand for missing ones: {told}; if so, leave these cells "
-            "empty, or advice may ask for them.",
-            counts={name: count for name, (_, count) in found.items()},
+    if perhaps:
+        yield _codes_finding(
+            perhaps, "note", "may stand for missing ones", "or advice may ask for them"
         )
 
 
-def _text_code(column: Column) -> tuple[str, int] | None:
+def code_options(name: str, values: Iterable[str | int]) -> str:
+    """What reads values of a column as missing, as it is written on the command line."""
+    return " ".join(f"--missing-code {quote(f'{name}={value}')}" for value in values)
+
+
+def _codes_finding(
+    found: dict[str, dict[str | int, int]], severity: Severity, what: str, why: str
+) -> Finding:
+    told = first_few(
+        [
+            f"{name} {listed(values)} ({counted(sum(values.values()), 'row')})"
+            for name, values in found.items()
+        ],
+        _SHOWN,
+    )
+    settles = " ".join(code_options(name, values) for name, values in found.items())
+    return Finding(
+        kind="missing code",
+        columns=tuple(found),
+        severity=severity,
+        sentence=f"Some values {what}: {told}; if they do, say so with {settles}, {why}.",
+        option=settles,
+        counts={name: sum(values.values()) for name, values in found.items()},
+    )
+
+
+def _text_codes(column: Column) -> dict[str | int, int]:
     if column.nature != "text" or len(column.distinct) < 2:
-        return None
-    odd = [place for place, text in enumerate(column.texts) if stands_for_gap(text)]
+        return {}
     # "none" is a category like others, of debts or of jobs.
-    odd = [place for place in odd if column.texts[place].casefold() != "none"]
-    if not odd:
-        return None
-    return listed(column.texts[place] for place in odd), int(column.counts[odd].sum())
+    return {
+        text: int(count)
+        for text, count in zip(column.texts, column.counts, strict=True)
+        if stands_for_gap(text) and text.casefold() != "none"
+    }
 
 
-def _number_code(column: Column) -> tuple[str, int] | None:
-    """A number at an end of the range that sticks out, as no measured value would."""
-    if column.numbers is None or len(column.distinct) < 10:
-        return None
-    ordered = np.unique(column.numbers[np.isfinite(column.numbers)])
-    low, second, high, before = ordered[0], ordered[1], ordered[-1], ordered[-2]
-    middle = float(np.median(ordered[1:]))
-    code = None
-    if low in _NEGATIVE and second >= 0:
-        code = low
-    elif low == 0 and second >= 0.3 * middle > 0:
-        code = low
-    elif high in _NINES and before >= 0 and high - before > 2 * (before - ordered[0]):
-        code = high
-    if code is None:
-        return None
-    count = int((column.numbers == code).sum())
-    usual = 2 <= count <= 0.5 * column.present
-    return (show(int(code)), count) if usual else None
+def _number_codes(column: Column) -> dict[str | int, int]:
+    """Numbers at the ends of the range that stick out, as no measured values would."""
+    if column.numbers is None or len(column.distinct) < _FEWEST_NUMBERS:
+        return {}
+    ordered, counts = np.unique(column.numbers[np.isfinite(column.numbers)], return_counts=True)
+    first, last = 0, len(ordered)
+    # All below zero, or far below all others.
+    below = int(np.searchsorted(ordered, 0.0))
+    if set(ordered[:below]) <= _NEGATIVE:
+        first = below
+    elif ordered[0] in _NEGATIVE and ordered[1] - ordered[0] > _FAR * np.ptp(ordered[1:]):
+        first = 1
+    if ordered[first] == 0 and ordered[first + 1] >= _ZERO * np.median(ordered[first + 1 :]) > 0:
+        first += 1
+    before = ordered[last - 2]
+    if ordered[last - 1] in _NINES and ordered[first] >= 0:
+        reach = ordered[last - 1] - before
+        low, high = np.quantile(np.repeat(ordered[:-1], counts[:-1]), [0.25, 0.75])
+        often = counts[-1] >= _OFTEN * column.present
+        if reach > _FAR * (before - ordered[first]) or (often and reach > high - low):
+            last -= 1
+    places = [*range(first), *range(last, len(ordered))]
+    return {
+        int(ordered[place]): int(counts[place])
+        for place in places
+        if 2 <= counts[place] <= 0.5 * column.present
+    }

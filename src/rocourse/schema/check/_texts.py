@@ -6,6 +6,7 @@ import numpy as np
 
 from rocourse._wording import counted, first_few, listed, show
 from rocourse.schema.check._columns import TableColumns
+from rocourse.schema.check._gaps import code_options
 from rocourse.schema.check._protected import is_place, is_protected
 from rocourse.schema.check._record import Finding, Severity, option
 from rocourse.schema.check._traits import stands_for_gap
@@ -34,6 +35,10 @@ def numbers_as_text(table: TableColumns) -> Iterator[Finding]:
             if len(column.distinct) - len(found.odd) < _FEW_NUMBERS:
                 settles = option("categorical", [column.name])
                 cure = f"or have all be categories with {settles}"
+            gaps = [column.texts[place] for place in found.odd]
+            if all(map(stands_for_gap, gaps)):
+                settles = code_options(column.name, dict.fromkeys(gaps))
+                cure = f"or have them read as missing with {settles}"
             mask = np.isin(column.codes, found.odd)
             cells = column.values[mask].tolist()
             rows = column.labels(mask, len(cells))
