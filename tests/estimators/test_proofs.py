@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from tests.loans import make_loans, make_schema
 
+from rocourse.errors import DataError
 from rocourse.schema import Schema
 
 
@@ -58,3 +59,8 @@ def test_schema_of_a_record_is_what_the_proof_is_about(fitted):
     assert unfound.any()
     assert all(proof.none_exists for proof in told.proofs if proof)
     assert (model.predict(rows[unfound]) != 1).all()
+
+
+def test_what_is_no_record_is_refused(fitted):
+    with pytest.raises(DataError, match=r"write model\.prove\(model\.recourse\(rows\)\)"):
+        fitted("vanillacf").prove(make_loans(20, seed=0))

@@ -60,6 +60,15 @@ def test_wrong_rows_are_refused_as_in_a_table(wrong, fitted):
         fitted("counternet").recourse_each([*rows, rows[0] | wrong])
 
 
+@pytest.mark.parametrize("desired", [[1, 0], [[1]] * 5])
+def test_as_many_classes_as_rows_are_asked_for_or_one(desired, fitted):
+    rows = make_loans(5, seed=1).drop(columns="grade")
+    with pytest.raises(DataError, match="one for each of 5, but got"):
+        fitted("vanillacf").recourse(rows, desired=desired)
+    model = fitted("vanillacf")
+    assert model.recourse(rows, desired=[1] * 5).desired.tolist() == [1] * 5
+
+
 def test_nobody_is_answered_with_nothing(fitted):
     assert fitted("counternet").recourse_each([]) == []
 

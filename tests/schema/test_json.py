@@ -155,7 +155,7 @@ BAD_TEXTS = {
     "no version": (changed(version=None), "must have format version 1 or 2, but got None"),
     "unknown key": (
         changed(note="hi"),
-        "keys than 'features', 'format', 'id', 'ignored', 'max_features', 'missing_codes', 'target'",
+        "keys than 'features', 'format', 'id', 'ignored', 'max_features', 'missing_codes', ",
     ),
     "no features": (
         json.dumps({"format": "rocourse-schema", "version": 1}),

@@ -122,7 +122,7 @@ def _told(estimator: Composed, model: BatchModel, data: TrainingRows, only: int)
             "threshold=."
         )
     if not _has_rare_class(data):
-        return f"{said}: it has learned too little; train it longer, as with trainer__epochs=."
+        return f"{said}: it has learned too little; train it longer, as with trainer__epochs=200."
     learned = resolved(estimator)[0].loss == _LEARNS_RARE
     again = "" if learned else f"; it was trained anew with trainer__loss={_LEARNS_RARE!r}"
     if states_cut_off(estimator):

@@ -1,8 +1,11 @@
-"""What is said of attempts: whether they are advice, and how certain they are."""
+"""What is asked for, and said of attempts: whether they are advice, and how certain they are."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from rocourse._wording import show
+from rocourse.errors import DataError
 
 
 class Chances(NamedTuple):
@@ -28,6 +31,17 @@ class Judged(NamedTuple):
 
 
 NO_IDEA = Chances(None, None, None)
+
+
+def one_each(desired: Any, n: int) -> np.ndarray:
+    """The class that each of `n` rows is to get, where one or as many are named."""
+    named = np.asarray(desired)
+    if named.shape not in ((), (n,)):
+        raise DataError(
+            f"desired must be a class for all rows or one for each of {n}, but got "
+            f"{show(desired)}; name one, or as many as there are rows."
+        )
+    return np.broadcast_to(named, (n,))
 
 
 def statuses(needed: np.ndarray, honoured: np.ndarray, chances: Chances) -> np.ndarray:

@@ -23,7 +23,7 @@ from rocourse.recourse._fewer import where_rows
 from rocourse.recourse._keeping import kept
 from rocourse.recourse._proposer import Context, Proposer, State
 from rocourse.recourse._stacking import stacked, unstacked
-from rocourse.recourse._statuses import NO_IDEA, Chances, Judged, statuses
+from rocourse.recourse._statuses import NO_IDEA, Chances, Judged, one_each, statuses
 from rocourse.recourse.generator._one_row import Look, RowEngine
 from rocourse.schema import (
     EachWishes,
@@ -373,7 +373,7 @@ class Advisor:
                 return 1 - predicted
             assert self.context.schema.target is not None
             desired = self.context.schema.target.wanted()
-        wanted = np.broadcast_to(np.asarray(desired), predicted.shape)
+        wanted = one_each(desired, len(predicted))
         known = list(self.classes)
         unknown = [label for label in np.unique(wanted) if label not in known]
         if unknown:

@@ -146,7 +146,7 @@ def _values(name: object, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ConfigError(
             f"The range of {show(name)} must be a pair of numbers or a list of categories, but got "
-            f"{show(given)}; write [{show(given)}]."
+            f"{show(given)}; write ({show(given)}, None), or [{show(given)}]."
         )
     # A set has no order, and equal wishes are to be one.
     return tuple(sorted(given, key=repr) if isinstance(given, (set, frozenset)) else given)

@@ -128,6 +128,11 @@ def _how_far(advisor: Advisor, examined: int) -> str:
 
 def _check(advisor: Advisor, recourse: Recourse, boxes: int) -> None:
     names = advisor.context.schema.names
+    if not isinstance(recourse, Recourse):
+        raise DataError(
+            f"prove must be given what this model's `recourse` gave, but got "
+            f"{type(recourse).__name__}; write model.prove(model.recourse(rows))."
+        )
     if recourse.schema.names != names:
         raise DataError(
             f"The recourses to prove must be of rows with the features {listed(names)}, but got "
