@@ -54,6 +54,7 @@ LIMITS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 TARGET, GOOD = "y", "good"
 KEPT = (0.5, 0.8, 0.95, 0.99)
 OTHERS = ("vanillacf", "roar", "rbr")
+SHARED = ("kept", "common", "cost")
 BATCH = 1000
 # Of the refused, those that slow methods are asked about.
 SLOW = {"vanillacf": 50, "dice": 20}
@@ -179,13 +180,17 @@ def measure(
 
     advisor = METHODS["rocourse"](schema, model=given, random_state=seed, proposer__kept=max(KEPT))
     advisor.fit(*labelled)
+    ours = []
     for kept in KEPT:
         promising = advisor.promising(kept)
-        yield said | asked_about(promising, f"rocourse {kept}", judges, model, data)
+        line, each = asked_about(promising, f"rocourse {kept}", judges, model, data)
+        ours.append(each)
+        yield said | line
     for method in OTHERS:
         explainer = METHODS[method](schema, model=given, random_state=seed).fit(*labelled)
         few = judges._replace(rows=refused[: SLOW.get(method)])
-        yield said | asked_about(explainer, method, few, model, data)
+        line, each = asked_about(explainer, method, few, model, data)
+        yield said | line | same_applicants(each, ours)
     if asked.no_dice:
         return
     few = judges._replace(rows=refused[: SLOW["dice"]])
@@ -202,11 +207,12 @@ def measure(
             few.rows.iloc[proposed.index],
             proposed.set_index(few.rows.index[proposed.index]),
         )
-        line = judged(starts, attempts, few, model, schema)
+        line, each = judged(starts, attempts, few, model, schema)
         yield (
             said
             | {"method": f"dice {method}", "version": release}
             | line
+            | same_applicants(each, ours)
             | {"ms": 1e3 * float(seconds.mean())}
         )
 
@@ -222,7 +228,7 @@ def fit_network(schema: Schema) -> Callable[[pd.DataFrame, Any, int], Any]:
 
 def asked_about(
     advisor: Any, method: str, judges: Judged, model: Any, data: Data
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], pd.DataFrame]:
     """What a method of ours comes to; the first call, which compiles, is not timed."""
     advisor.recourse(judges.rows[:2], desired=data.favourable)
     start = time.process_time()
@@ -230,12 +236,12 @@ def asked_about(
     seconds = time.process_time() - start
     advised = np.flatnonzero(recourse.advised)
     attempts = recourse.attempted().iloc[advised]
-    line = judged(judges.rows.iloc[advised], attempts, judges, model, data.schema)
+    line, each = judged(judges.rows.iloc[advised], attempts, judges, model, data.schema)
     line |= {"method": method, "ms": 1e3 * seconds / len(judges.rows)}
     if advisor.proposer_.promises:
         line["promised"] = float((recourse.status == "found").mean())
         line |= speed(advisor, judges.rows, data.favourable)
-    return line
+    return line, each
 
 
 def speed(advisor: Any, rows: pd.DataFrame, wanted: Any) -> dict[str, float]:
@@ -254,30 +260,45 @@ def speed(advisor: Any, rows: pd.DataFrame, wanted: Any) -> dict[str, float]:
 
 def judged(
     starts: pd.DataFrame, attempts: pd.DataFrame, judges: Judged, model: Any, schema: Schema
-) -> dict[str, Any]:
-    """Shares of the valid attempts that judges keep, on average and of the worst judge; cost."""
+) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Shares of the valid attempts that judges keep, on average and of the worst judge; cost.
+
+    And the same of each applicant whose attempt is valid.
+    """
     valid = model.predict(attempts) == 1 if len(attempts) else np.zeros(0, bool)
     starts, attempts = starts[valid], attempts[valid]
     line: dict[str, Any] = {"n": len(judges.rows), "valid": len(attempts) / len(judges.rows)}
     if not len(attempts):
-        return line
+        return line, pd.DataFrame(columns=list(SHARED))
     good = schema.target.favourable
-    own = [float(judge.predict(attempts).mean()) for judge in judges.own]
+    own = np.array([judge.predict(attempts) for judge in judges.own])
     unchanged = [float(judge.predict(starts).mean()) for judge in judges.own]
-    common = [
-        float((judge.predict(attempts) == good).mean())
-        for kind in judges.common.values()
-        for judge in kind
-    ]
+    common = np.array(
+        [judge.predict(attempts) == good for kind in judges.common.values() for judge in kind]
+    )
     encoded = [one_hot(schema.encode(rows), schema.layout) for rows in (starts, attempts)]
+    cost = np.abs(encoded[1] - encoded[0]).sum(axis=1)
+    figures = (own.mean(axis=0), common.mean(axis=0), cost)
+    each = pd.DataFrame(dict(zip(SHARED, figures, strict=True)), index=starts.index)
     return line | {
-        "kept": float(np.mean(own)),
-        "worst": float(np.min(own)),
-        "common": float(np.mean(common)),
-        "common_worst": float(np.min(common)),
+        "kept": float(own.mean()),
+        "worst": float(own.mean(axis=1).min()),
+        "common": float(common.mean()),
+        "common_worst": float(common.mean(axis=1).min()),
         "unchanged": float(np.mean(unchanged)),
-        "cost": float(np.abs(encoded[1] - encoded[0]).sum(axis=1).mean()),
-    }
+        "cost": float(cost.mean()),
+    }, each
+
+
+def same_applicants(theirs: pd.DataFrame, ours: list[pd.DataFrame]) -> dict[str, Any]:
+    """A method and RoCourse at each share, of applicants who have valid advice from all."""
+    both = theirs.index
+    for each in ours:
+        both = both.intersection(each.index)
+    if not len(both):
+        return {}
+    means = [each.loc[both].mean().to_dict() for each in (theirs, *ours)]
+    return {"same": {"n": len(both), "theirs": means[0], "ours": means[1:]}}
 
 
 def shown(line: Mapping[str, Any]) -> str:
@@ -290,25 +311,24 @@ def shown(line: Mapping[str, Any]) -> str:
 
 
 def compared(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """Each other method beside RoCourse at equal cost, between the shares that were asked for."""
-    rocourse: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    """Each other method beside RoCourse at equal cost, between the shares that were asked for.
+
+    Of the same applicants: who is hard to advise has no advice from methods that find little.
+    """
     found: dict[str, dict[str, list[float]]] = {}
     for line in lines:
-        key = (line["data"], line["family"], line["seed"])
-        if line["method"].startswith("rocourse"):
-            rocourse.setdefault(key, []).append(line)
+        if "same" not in line:
             continue
         leads = found.setdefault(line["method"], {"kept": [], "common": [], "cheaper": []})
-        ours = sorted(rocourse[key], key=lambda one: one["cost"])
-        if "cost" not in line:
-            continue
+        theirs = line["same"]["theirs"]
+        ours = sorted(line["same"]["ours"], key=lambda one: one["cost"])
         costs = [one["cost"] for one in ours]
-        if line["cost"] < costs[0]:
-            leads["cheaper"].append(ours[0]["kept"] - line["kept"])
+        if theirs["cost"] < costs[0]:
+            leads["cheaper"].append(ours[0]["kept"] - theirs["kept"])
             continue
         for what in ("kept", "common"):
-            told = np.interp(line["cost"], costs, [one[what] for one in ours])
-            leads[what].append(float(told) - line[what])
+            told = np.interp(theirs["cost"], costs, [one[what] for one in ours])
+            leads[what].append(float(told) - theirs[what])
     for method, leads in found.items():
         parts = [
             f"{sum(lead >= 0.0 for lead in leads[what])} of {len(leads[what])} {words}"

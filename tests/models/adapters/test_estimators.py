@@ -11,7 +11,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -317,3 +317,24 @@ def test_rows_of_another_schema_are_refused(schema, X, y):
     adapted = adapt(pipeline(LogisticRegression()).fit(X, y), schema)
     with pytest.raises(ValueError, match=re.escape("shape (n, 10), but got (2, 3)")):
         adapted.probabilities(np.zeros((2, 3), np.float32))
+
+
+def test_a_threshold_of_its_own_is_refused_with_the_cure(schema, X, y):
+    """`predict` of such a model says something else than its probabilities."""
+    own = FixedThresholdClassifier(pipeline(LogisticRegression()), threshold=0.3).fit(X, y)
+    with pytest.raises(ConfigError, match=re.escape("pass its estimator_ as the model")) as error:
+        adapt(own, schema)
+    assert "threshold=0.3 " in str(error.value)
+    adapt(own.set_params(threshold="auto"), schema)
+
+
+def test_boosting_that_was_fitted_on_categories_is_shown_categories(schema, X, y, encoded):
+    """And can be fitted again, which it could not on text."""
+    known = {name: sorted(X[name].unique()) for name in ("job", "branch", "owner")}
+    marked = X.assign(**{name: pd.Categorical(X[name], known[name]) for name in known})
+    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype")
+    adapted = adapt(model.fit(marked, y), schema)
+    expected = model.predict_proba(marked)
+    np.testing.assert_allclose(adapted.probabilities(encoded), expected, atol=1e-5)
+    again = adapted.refitted(encoded, np.asarray(y == adapted.classes[1], int), 0)
+    assert again.probabilities(encoded).shape == expected.shape

@@ -97,3 +97,21 @@ def test_values_that_lie_on_a_threshold_go_where_the_library_sends_them():
     rest, arrays = model.quick.to_state()
     again = Quick.from_state(rest, arrays, schema)
     np.testing.assert_array_equal(again(x), model.quick(x))
+
+
+def test_gaps_among_native_categories_are_stored():
+    """What the trees are shown of no category is NaN, and stored arrays have none."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"debt": rng.uniform(0.0, 9.0, 300), "job": rng.choice(list("abc"), 300)})
+    granted = (frame["debt"] + 3 * (frame["job"] == "b") > 5).astype(int)
+    frame.loc[::9, "job"] = None
+    schema = Schema.infer(frame.assign(granted=granted), target="granted")
+    marked = frame.assign(job=pd.Categorical(frame["job"], ["a", "b", "c"]))
+    trees = xgboost.XGBClassifier(n_estimators=4, enable_categorical=True, n_jobs=1)
+    model = adapt(trees.fit(marked, granted), schema)
+    x = one_hot(schema.encode(frame), schema.layout)
+    rest, arrays = model.quick.to_state()
+    assert all(np.isfinite(array).all() for array in arrays.values())
+    again = Quick.from_state(rest, arrays, schema)
+    np.testing.assert_array_equal(again(x), model.quick(x))
+    np.testing.assert_allclose(again(x), trees.predict_proba(marked), atol=1e-6)

@@ -169,3 +169,14 @@ def test_catboost(table, categorical):
         warnings.simplefilter("ignore")
         model.fit(table.frame, table.labels, cat_features=["colour"] if categorical else None)
         check(model, table, categories=stated)
+
+
+def test_shares_of_many_trees_are_no_more_than_one():
+    """Twenty trees that are all certain: twenty times .05 is a digit more than 1."""
+    rows = np.arange(8.0).reshape(-1, 1)
+    forest = ExtraTreesClassifier(20, random_state=0).fit(rows, rows[:, 0] > 3.0)
+    evaluator = TreeEvaluator(read_trees(forest))
+    assert (evaluator.margins(rows) > 1.0).any()
+    told = evaluator.probabilities(rows)
+    assert told.min() >= 0.0 and told.max() <= 1.0
+    np.testing.assert_allclose(told, forest.predict_proba(rows), rtol=0.0, atol=1e-12)

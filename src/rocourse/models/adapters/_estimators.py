@@ -42,7 +42,20 @@ def probability_call(model: Any, name: str) -> Callable[[Any], Any]:
             f"{name} must give probabilities, but it has no predict_proba; calibrate it with "
             "scikit-learn's CalibratedClassifierCV, or pass a function that returns probabilities."
         )
+    if (own := _own_threshold(model)) not in (None, 0.5):
+        raise ConfigError(
+            f"{name} must decide for the likelier class, but it has a threshold of its own, "
+            f"{own:.4g}; pass its estimator_ as the model, and threshold={own:.4g} to the method."
+        )
     return lambda shown: model.predict_proba(shown)
+
+
+def _own_threshold(model: Any) -> float | None:
+    """Where a classifier of scikit-learn's with a threshold has it."""
+    model = model[-1] if is_from(model, "sklearn", "Pipeline") else model
+    if is_from(model, "sklearn", "FixedThresholdClassifier"):
+        return None if model.threshold == "auto" else float(model.threshold)
+    return getattr(model, "best_threshold_", None)
 
 
 def check_fitted(model: Any, name: str) -> None:
@@ -118,21 +131,30 @@ def schema_columns(names: tuple[str, ...], schema: Schema, name: str) -> tuple[s
 
 
 def fitted_dtypes(model: Any, schema: Schema, columns: tuple[str, ...]) -> dict[str, Any]:
-    """The columns that XGBoost or LightGBM were given as pandas categories."""
+    """The columns that a model was given as pandas categories."""
     if is_from(model, "xgboost", "Booster") or hasattr(model, "get_booster"):
         booster = model if is_booster(model) else model.get_booster()
         types = booster.feature_types or ()
         names = [column for column, kind in zip(columns, types, strict=False) if kind == "c"]
-        features = [schema[column] for column in names]
-        return {
-            feature.name: pd.CategoricalDtype(list(feature.categories))
-            for feature in features
-            if isinstance(feature, Categorical)
-        }
+        return _dtypes(names, schema)
     if is_from(model, "lightgbm", "Booster") or hasattr(model, "booster_"):
         booster = model if is_booster(model) else model.booster_
         return _lightgbm_dtypes(booster.pandas_categorical or [], schema, columns)
+    if getattr(model, "categorical_features", None) == "from_dtype":
+        told = model.is_categorical_
+        marked = () if told is None else told
+        names = [column for column, own in zip(columns, marked, strict=False) if own]
+        return _dtypes(names, schema)
     return {}
+
+
+def _dtypes(names: list[str], schema: Schema) -> dict[str, Any]:
+    features = [schema[column] for column in names]
+    return {
+        feature.name: pd.CategoricalDtype(list(feature.categories))
+        for feature in features
+        if isinstance(feature, Categorical)
+    }
 
 
 def _lightgbm_dtypes(

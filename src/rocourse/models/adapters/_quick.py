@@ -121,7 +121,13 @@ class Quick:
     def to_state(self) -> tuple[dict[str, Any], Arrays]:
         """JSON-able values and arrays."""
         rest, arrays = self.answer.to_state()
-        tables = {f"tables.{k}": table for k, table in enumerate(self.tables)}
+        tables = {f"tables.{k}": np.nan_to_num(table) for k, table in enumerate(self.tables)}
+        # What the model is shown of no category: stored arrays are finite.
+        tables |= {
+            f"gaps.{k}": np.isnan(table)
+            for k, table in enumerate(self.tables)
+            if np.isnan(table).any()
+        }
         last = {f"last.{name}": array for name, array in arrays.items()}
         own = {"base": self.base, "slopes": self.slopes}
         own |= {f"whole.{k}": each for k, each in enumerate(self.whole) if each is not None}
@@ -141,7 +147,7 @@ class Quick:
             _number_rules(schema),
             arrays["base"],
             arrays["slopes"],
-            tuple(arrays[f"tables.{k}"] for k in range(layout.n_categorical)),
+            tuple(_with_gaps(arrays, k) for k in range(layout.n_categorical)),
             LAST_STEPS[header["last_step"]].from_state(header, last),
             tuple(arrays.get(f"whole.{k}") for k in range(layout.n_continuous)),
         )
@@ -253,6 +259,11 @@ def _line_step(model: Any) -> tuple[Prepare, LastStep] | None:
 
 def _number_rules(schema: Schema) -> tuple[NumberRule, ...]:
     return tuple(NumberRule(one, COLUMN) for one in schema.continuous)
+
+
+def _with_gaps(arrays: Arrays, k: int) -> np.ndarray:
+    table, gaps = arrays[f"tables.{k}"], arrays.get(f"gaps.{k}")
+    return table if gaps is None else np.where(gaps, np.nan, table)
 
 
 def _raw(rule: NumberRule, codes: np.ndarray) -> np.ndarray:

@@ -40,9 +40,12 @@ def refitted(refit: Refit, name: str, X: Any, y: np.ndarray, seed: int) -> Any:
     try:
         return refit(X, y, seed)
     except Exception as error:
-        reason = " ".join(str(error).split())[:300].rstrip(".")
+        # Libraries in C++ tell where they were, too.
+        reason = " ".join(str(error).partition("Stack trace")[0].split())[:300].rstrip(".")
         raise ConfigError(
             f"{name} must be fitted again on shifted rows, but that raised "
-            f"{type(error).__name__}: {reason}; say how with adapt(model, schema, "
-            "refit=function of (X, y, seed)), or give refits of yours as members=[...]."
+            f"{type(error).__name__}: {reason}; if it was fitted on other dtypes, such as "
+            "categories, give training rows as adapt(model, schema, like=...), else say how with "
+            f"refit=function of (X, y, seed), y being labels such as {y[:1].tolist()[0]!r}, or "
+            "give refits of yours as members=[...]."
         ) from error

@@ -174,8 +174,11 @@ class TreeEnsemble:
             shares: np.ndarray = np.exp(margins - margins.max(axis=-1, keepdims=True))
             shares /= shares.sum(axis=-1, keepdims=True)
             return shares
-        if self.link == "mean" and margins.shape[-1] > 1:
-            return margins
+        if self.link == "mean":
+            # Shares of many trees may add up to a digit more than 1.
+            margins = np.clip(margins, 0.0, 1.0)
+            if margins.shape[-1] > 1:
+                return margins
         second = margins[..., 0]
         if self.link == "logistic":
             # Of large negative margins the exponential is infinite, and the share rightly zero.

@@ -67,7 +67,8 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
     slack = _ROUNDING * steps
     # A table whose columns have one value each leaves nothing to edit but the first of them.
     made = made_edits(edits or [(0, 0, 0.0)], low - slack, high + slack)
-    return made, Grid(steps.astype(np.float32), firsts.astype(np.float32))
+    # As precise as they are: the amounts between are reckoned from them.
+    return made, Grid(steps, firsts)
 
 
 def ends_of(rows: Rows, tail: float) -> tuple[np.ndarray, np.ndarray]:
