@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from rocourse.recourse.search import Asked, Edits, Ways, cut_back, usual_stops
-from rocourse.schema import Layout
+from rocourse.recourse.search import Asked, Edits, Ways, cut_back, usual_stops, usual_values
+from rocourse.schema import Continuous, Layout, Rows, Schema
 
 STEP = 0.02
 
@@ -103,6 +104,23 @@ def test_a_narrow_interval_that_no_amount_meets_is_stopped_in():
     assert 0.5003 < found < 0.505
     (found,) = taken_back(model, [0.9], [0.5004], stops_of(model))
     assert 0.505 < found < 0.5103
+
+
+@pytest.mark.parametrize("low", [217.0, 1013.0])
+def test_amounts_are_stopped_at_to_the_last_digit(low):
+    """5,100 and not 5,099.9997: what is told is read by people."""
+    schema = Schema((Continuous("income", low=low, high=5801.0),))
+    values = np.linspace(0.0, 1.0, 400, dtype=np.float32)[:, None]
+    edits, grid = usual_values(
+        Rows(values, np.empty((400, 0), schema.layout.category_dtype)),
+        schema,
+        min_category_share=0.02,
+    )
+    model, whole = Steps(np.empty(0), np.zeros(1, bool)), np.zeros(1)
+    (stops,) = usual_stops(Asked(model, ()), grid.step, grid.first, edits.low, edits.high, whole)
+    amounts = np.arange(1200.0, 5700.0, 100.0)
+    encoded = schema.encode(pd.DataFrame({"income": amounts})).continuous[:, 0]
+    assert np.isin(encoded, stops).all()
 
 
 def test_whole_numbers_stay_whole():
