@@ -41,6 +41,9 @@ def test_trees_behind_columns_of_categories(sparse_threshold):
     assert (frame["late"] == 0).any()
     np.testing.assert_allclose(model.quick_probabilities(x), expected, atol=1e-6)
     read = model.read_rows(x)
+    for part in (slice(0, 50), slice(20, 90)):
+        # Of few rows, numbers are looked up that were read before.
+        np.testing.assert_array_equal(model.read_rows(x[part]).raw, read.raw[part])
     np.testing.assert_array_equal(model.quick_probabilities(x, read), model.quick_probabilities(x))
 
 

@@ -38,6 +38,9 @@ _TOLERANCE = 1e-5
 _PROBES = 7
 # Of whole numbers with more values, a model is a line of each.
 _MOST_VALUES = 4096
+# Rows whose numbers are looked up, as far as they have been read before: reading few takes as long
+# as reading many. So many numbers of a feature are kept.
+_LOOKED_UP, _KEPT = 512, 1 << 16
 
 
 class ReadRows(NamedTuple):
@@ -77,8 +80,23 @@ class Quick:
         """Encoded rows `[n, width]` as all models of the schema are shown them."""
         raw = np.empty((len(x), self.layout.n_continuous))
         for k, rule in enumerate(self.rules):
-            raw[:, k] = _raw(rule, x[:, k])
+            few = len(x) <= _LOOKED_UP
+            raw[:, k] = self._looked_up(k, x[:, k]) if few else _raw(rule, x[:, k])
         return ReadRows(raw, [x[:, group].argmax(axis=1) for group in self.layout.group_slices])
+
+    def _looked_up(self, k: int, codes: np.ndarray) -> list[float]:
+        """As `_raw`: rows of a search differ in few values, and come again."""
+        values, known = codes.tolist(), self._known[k]
+        if len(known) > _KEPT:
+            known = self._known[k] = {}
+        if new := [value for value in set(values) if value not in known]:
+            told = _raw(self.rules[k], np.array(new, codes.dtype))
+            known.update(zip(new, told.tolist(), strict=True))
+        return [known[value] for value in values]
+
+    @cached_property
+    def _known(self) -> list[dict[float, float]]:
+        return [{} for _ in self.rules]
 
     def __call__(self, x: np.ndarray, read: ReadRows | None = None) -> np.ndarray:
         """Probabilities of encoded rows `[n, width]`, columns in the model's order.
