@@ -313,15 +313,21 @@ def shown(line: Mapping[str, Any]) -> str:
 def compared(lines: list[dict[str, Any]]) -> Iterator[str]:
     """Each other method beside RoCourse at equal cost, between the shares that were asked for.
 
-    Of the same applicants: who is hard to advise has no advice from methods that find little.
+    Of the same applicants, where that is known: who is hard to advise has no advice from methods
+    that find little.
     """
+    rocourse: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     found: dict[str, dict[str, list[float]]] = {}
     for line in lines:
-        if "same" not in line:
+        key = (line["data"], line["family"], line["seed"])
+        if line["method"].startswith("rocourse"):
+            rocourse.setdefault(key, []).append(line)
             continue
         leads = found.setdefault(line["method"], {"kept": [], "common": [], "cheaper": []})
-        theirs = line["same"]["theirs"]
-        ours = sorted(line["same"]["ours"], key=lambda one: one["cost"])
+        same = line.get("same", {"theirs": line, "ours": rocourse[key]})
+        theirs, ours = same["theirs"], sorted(same["ours"], key=lambda one: one["cost"])
+        if "cost" not in theirs:
+            continue
         costs = [one["cost"] for one in ours]
         if theirs["cost"] < costs[0]:
             leads["cheaper"].append(ours[0]["kept"] - theirs["kept"])
