@@ -122,6 +122,7 @@ def serve(
     log_to_stderr(_level(quiet))
 
     output = Output(as_json=as_json, quiet=quiet)
+    output.waiting(f"Loading {model}, and compiling what is not kept from an earlier start …")
 
     def announce(address: str) -> None:
         output.emit({"model": str(model), "address": address})

@@ -52,6 +52,12 @@ class Output:
             # Flushed here, where a reader that has gone away can still be dealt with.
             print(text, flush=True)
 
+    def waiting(self, what: str) -> None:
+        """Says what takes a while, on a terminal and for people only."""
+        console = Console(stderr=True)
+        if console.is_terminal and not (self._quiet or self._as_json):
+            console.print(what, markup=False, highlight=False)
+
     @contextmanager
     def progress(self) -> Iterator["Report"]:
         """Progress on stderr: bars, or a few lines where stderr is no terminal."""
