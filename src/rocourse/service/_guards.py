@@ -115,7 +115,7 @@ class Guards:
                 message["headers"] = [*message["headers"], *ours, (b"x-request-id", id.encode())]
             await send(message)
 
-        refusal = self._refusal(scope["method"], headers)
+        refusal = self._refusal(scope["method"], scope["path"], headers)
         try:
             if refusal is not None:
                 await refusal(scope, receive, sending)
@@ -142,7 +142,7 @@ class Guards:
             log.info("%s %s %d %.1f ms", *values, extra={"facts": facts})
         return method, route, status
 
-    def _refusal(self, method: str, headers: Mapping[str, str]) -> JSONResponse | None:
+    def _refusal(self, method: str, path: str, headers: Mapping[str, str]) -> JSONResponse | None:
         if not self._is_own(headers.get("host", "").lower()):
             return problem(
                 400,
@@ -155,6 +155,9 @@ class Guards:
                 "A request from a page must be from a page of this service, but this one is from "
                 "another site; ask from the service's own page, or from a program.",
             )
+        # No file has such a name, and file systems fail where they are asked for it.
+        if "\0" in path:
+            return problem(404, "Not Found")
         length = headers.get("content-length", "0")
         # One that is too long to be read is too large besides.
         if not _DIGITS.fullmatch(length) or int(length) > self._most_bytes:
