@@ -8,7 +8,7 @@ import pandas as pd
 
 from rocourse.datasets import Dataset
 from rocourse.evaluation import split
-from rocourse.schema import Schema
+from rocourse.schema import Change, Schema
 
 # What the corrected file says of a person, by what the original said of them.
 _RELABELLED = {
@@ -39,11 +39,16 @@ def lender_schema(dataset: Dataset) -> Schema:
     """What a lender would advise: its constraints go beyond the data set's.
 
     Nobody is told to wait until they have lived somewhere for longer, or to borrow more or for
-    longer; and the instalment's share of the income follows from amount, duration and income.
+    longer; a loan of less than half is not the one that was asked for; and the instalment's share
+    of the income follows from amount, duration and income.
     """
     return dataset.actionable_schema.constrain(
         immutable=("Present residence", "Installment rate"),
         decrease_only=("Duration", "Credit amount"),
+        change={
+            "Duration": Change(max_decrease_share=0.5, step=3),
+            "Credit amount": Change(max_decrease_share=0.5, step=100),
+        },
     )
 
 
