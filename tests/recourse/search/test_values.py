@@ -22,12 +22,20 @@ def test_codes_for_what_is_missing_are_no_amounts(codes):
     "values",
     [
         np.concatenate([np.zeros(200), np.random.default_rng(1).exponential(3e3, 300).round()]),
+        np.concatenate([np.zeros(400), CHOLESTEROL]),
         np.array([0.0, 1.0] * 50),
         np.repeat([0.0, 6.0, 12.0, 24.0, 48.0], 20),
         np.random.default_rng(2).normal(size=400),
         np.zeros(10),
     ],
-    ids=["debts, many of them 0", "yes or no", "few terms", "anything", "a constant"],
+    ids=[
+        "debts, many of them 0",
+        "mostly none",
+        "yes or no",
+        "few terms",
+        "anything",
+        "a constant",
+    ],
 )
 def test_numbers_without_codes_stay_as_they_are(values):
     np.testing.assert_array_equal(without_codes(values), values)

@@ -95,9 +95,9 @@ def without_codes(values: np.ndarray) -> np.ndarray:
             break
         others = values[sign * values > found[0]]
         low, high = np.quantile(others, (_QUANTILES[0], _QUANTILES[-1]))
-        # Rarer ones lie beyond the percentiles.
-        frequent = len(values) - len(others) > _QUANTILES[0] * len(values)
-        if frequent and found[1] - found[0] > _APART * (high - low):
+        # Rarer ones lie beyond the percentiles; what most rows have is no code.
+        share = 1.0 - len(others) / len(values)
+        if _QUANTILES[0] < share < 0.5 and found[1] - found[0] > _APART * (high - low):
             values = others
     return values
 
