@@ -58,6 +58,28 @@ def test_a_shuffled_column_says_nothing_about_the_class():
         assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
 
 
+def test_a_lost_column_keeps_its_values_and_says_nothing_number_or_category():
+    labels = np.arange(4000) % 2
+    rows = Rows(
+        np.stack([labels, 0.5 * labels], axis=1).astype(np.float32),
+        np.stack([labels, labels], axis=1).astype(LAYOUT.category_dtype),
+    )
+    drawn, drawn_labels = shifted(rows, labels, lost=1.0)
+    for column in (*drawn.continuous.T, *drawn.categories.T):
+        assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
+        assert abs((column > 0).mean() - 0.5) < 0.06
+
+
+def test_as_many_columns_are_lost_as_asked_for():
+    labels = np.arange(400) % 2
+    rows = Rows(np.stack([labels, labels], axis=1).astype(np.float32), random_rows(400).categories)
+    lost = 0
+    for seed in range(200):
+        drawn, drawn_labels = shifted(rows, labels, seed, lost=0.3)
+        lost += sum((column != drawn_labels).any() for column in drawn.continuous.T)
+    assert 0.22 < lost / 400 < 0.38
+
+
 @pytest.mark.parametrize("evenness", [0.0, 0.5, 1.0])
 def test_classes_are_drawn_as_evenly_as_asked_for(evenness):
     labels = (np.arange(20_000) % 10 == 0).astype(int)

@@ -53,6 +53,12 @@ class Shift(Options):
         "For shifts in which codes change their meaning.",
         rule=share(all_of_it=True),
     )
+    lost: float = option(
+        default=0.0,
+        doc="The probability that a column is lost: shuffled, so that models do without it. For "
+        "what comes to be asked, measured or coded otherwise.",
+        rule=share(all_of_it=True),
+    )
     tilt: float = option(
         default=0.5,
         doc="How unequally rows are drawn by their features: the standard deviation of their "
@@ -106,6 +112,10 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
         column[flipped] = _redrawn(column, size, int(flipped.sum()), shift.uniform_flip, rng)
         if rng.random() < shift.shuffle:
             rng.shuffle(column)
+    if shift.lost:
+        for column in (*values.T, *codes.T):
+            if rng.random() < shift.lost:
+                rng.shuffle(column)
     return data._replace(rows=Rows(values.astype(np.float32), codes))
 
 

@@ -44,6 +44,9 @@ from rocourse.schema import Rows, compact
 
 # Apart from the seeds of training, which start from the model's own.
 _JURORS, _WITNESSES = 0x4A55525F, 0x57495446
+# The fewest and the most rows of a class that levels are tried on, and how many for each promise
+# that may be broken.
+_TRIAL_ROWS, _ROWS_A_BREACH = (160, 800), 16
 # The fewest and the most networks among witnesses, those of each other family, and those that are
 # trained as the model was.
 _NETWORK_WITNESSES = (60, 200)
@@ -110,7 +113,7 @@ class JuryProposer(Proposer, kind="jury"):
         rule=maybe(whole(at_least=2)),
     )
     shift: Shift = option(
-        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.6),
+        default=Shift(noise=0.02, flip=0.02, lost=0.1, tilt=0.5, label_tilt=0.0, drift=0.6),
         doc="How far rows shift that jurors and witnesses are trained on.",
         rule=instance(Shift),
         tune={"drift": Span(0.1, 1.0), "tilt": Span(0.0, 1.5)},
@@ -171,7 +174,8 @@ class JuryProposer(Proposer, kind="jury"):
             data.rows, data.schema, min_category_share=self.min_category_share
         )
         search = partial(self._search, jury, edits, grid, asked)
-        trial = prepare_trials(search, jury, asked, witnesses, context, data)
+        most = int(np.clip(_ROWS_A_BREACH / (1.0 - self.kept), *_TRIAL_ROWS))
+        trial = prepare_trials(search, jury, asked, witnesses, context, data, most=most)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
         calibration = calibrate(trials, kept=self.kept, refits=bool(members))
         return JuryState(
