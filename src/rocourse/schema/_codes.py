@@ -1,6 +1,7 @@
 """Values that stand for missing ones, such as -999, "?" or "unknown": read as gaps."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,12 @@ def codes_as_gaps(df: pd.DataFrame, codes: MissingCodes) -> pd.DataFrame:
     Whole numbers become decimals, whether these rows have a code or not.
     """
     changed = {}
-    for name in codes.keys() & set(df.columns):
+    texts = as_codes(codes)
+    for name in texts.keys() & set(df.columns):
         column = df[name]
         if column.dtype.kind in "iu" and isinstance(column.dtype, np.dtype):
             column = column.astype(np.float64)
-        coded = _stripped(column).isin(_alike(column, _values(as_codes(codes)[name])))
+        coded = _stripped(column).isin(_alike(column, _values(texts[name])))
         if coded.any() or column is not df[name]:
             changed[name] = _with_gaps(column, coded)
     return df.assign(**changed) if changed else df
@@ -72,11 +74,12 @@ def codes_as_gaps(df: pd.DataFrame, codes: MissingCodes) -> pd.DataFrame:
 
 def codes_as_none(row: Mapping[str, Any], codes: MissingCodes) -> Mapping[str, Any]:
     """A single row with None in the place of codes."""
+    texts = as_codes(codes)
     given = {name: plain(row[name]) for name in codes if name in row}
     coded = [
         name
         for name, value in given.items()
-        if not isinstance(value, bool) and value in _values(as_codes(codes)[name])
+        if not isinstance(value, bool) and value in _values(texts[name])
     ]
     return {**row, **dict.fromkeys(coded)} if coded else row
 
@@ -94,7 +97,8 @@ def _text(code: object, name: object) -> str:
     return told
 
 
-def _values(texts: Iterable[str]) -> list[str | float]:
+@lru_cache(maxsize=128)
+def _values(texts: tuple[str, ...]) -> tuple[str | float, ...]:
     """What codes are in a table: their texts, and numbers where they are some."""
     values: list[str | float] = []
     for text in texts:
@@ -103,10 +107,10 @@ def _values(texts: Iterable[str]) -> list[str | float]:
             values.append(float(text))
         except ValueError:
             continue
-    return values
+    return tuple(values)
 
 
-def _alike(column: pd.Series, values: list[str | float]) -> list[str | float]:
+def _alike(column: pd.Series, values: Sequence[str | float]) -> Sequence[str | float]:
     """Those that a column of its type can hold."""
     if pd.api.types.is_bool_dtype(column.dtype):
         return []
