@@ -8,6 +8,8 @@ from scipy.special import ndtr, ndtri
 
 # Standard deviations that may be asked for.
 LEVELS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+# A share of promises can be said of no fewer rows.
+_LEAST_PROMISES = 10
 # Of promises to as many people but for this share, the cheaper ones are taken.
 _COVERAGE_TO_GIVE = 0.05
 # Where shifts are made up, the share that is asked of them for lower ones too.
@@ -200,16 +202,17 @@ def _reach(kept_by: np.ndarray, kept: float) -> float:
 def promised_threshold(trial: Trial, kept: float, witnesses: int) -> float:
     """The least chance that can be promised, so that the share of promises is kept.
 
-    Conformal risk control over witnesses and rows: of all pairs of `K` witnesses, `m` rows and one
-    more of each, the next model's verdict on the next applicant is as likely as any other to be
-    broken, and of those that are not known yet all may be. More than any chance, where no threshold
-    does: few rows or few witnesses promise nothing.
+    Conformal risk control over witnesses: of `K` of them, as exchangeable with the next model as
+    the simulated shifts are with the next year, the share broken by the next one is at most
+    `(K · mean broken + 1) / (K + 1)` on average. More than any chance, where no threshold does.
     """
     order = np.argsort(-trial.chance, kind="stable")
     chances, counts = trial.chance[order], np.arange(1, len(order) + 1)
-    seen = counts * witnesses / ((counts + 1.0) * (witnesses + 1.0))
-    bounds = seen * np.cumsum(trial.kept[order]) / counts
+    broken = 1.0 - np.cumsum(trial.kept[order]) / counts
+    bounds = 1.0 - (witnesses * broken + 1.0) / (witnesses + 1.0)
     # Rows of one chance are promised together or not at all.
     last_of_chance = np.append(chances[1:] < chances[:-1], True)
-    enough = np.flatnonzero((bounds >= kept) & last_of_chance)
+    enough = np.flatnonzero(
+        (bounds >= kept) & (counts >= min(_LEAST_PROMISES, len(order))) & last_of_chance
+    )
     return float(chances[enough[-1]]) if len(enough) else _NEVER

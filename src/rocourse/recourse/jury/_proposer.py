@@ -44,9 +44,6 @@ from rocourse.schema import Rows, compact
 
 # Apart from the seeds of training, which start from the model's own.
 _JURORS, _WITNESSES = 0x4A55525F, 0x57495446
-# The fewest and the most rows of a class that levels are tried on, and how many for each promise
-# that may be broken.
-_TRIAL_ROWS, _ROWS_A_BREACH = (160, 800), 16
 # The fewest and the most networks among witnesses, those of each other family, and those that are
 # trained as the model was.
 _NETWORK_WITNESSES = (60, 200)
@@ -174,8 +171,7 @@ class JuryProposer(Proposer, kind="jury"):
             data.rows, data.schema, min_category_share=self.min_category_share
         )
         search = partial(self._search, jury, edits, grid, asked)
-        most = int(np.clip(_ROWS_A_BREACH / (1.0 - self.kept), *_TRIAL_ROWS))
-        trial = prepare_trials(search, jury, asked, witnesses, context, data, most=most)
+        trial = prepare_trials(search, jury, asked, witnesses, context, data)
         trials = run_trials(trial, data.n_classes, self._n_witnesses[0], made_up=not grouped)
         calibration = calibrate(trials, kept=self.kept, refits=bool(members))
         return JuryState(

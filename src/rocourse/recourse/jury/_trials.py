@@ -17,6 +17,9 @@ from rocourse.schema import Layout, Rows, one_hot
 
 # Apart from the seeds of whatever else is drawn.
 _ROWS = 0x524F5753
+# More rows than this sharpen a level little.
+_CALIBRATION_ROWS = 160
+
 Search = Callable[[np.ndarray, Context, Rows, np.ndarray], Rows]
 """From a level of each row, the context, rows and targets to what is proposed."""
 
@@ -42,24 +45,13 @@ def prepare_trials(
     witnesses: Witnesses,
     context: Context,
     data: TrainingRows,
-    *,
-    most: int,
 ) -> Callable[[int, float], Trial | None]:
     """Searches at all levels at once, for rows that the model does not give each class.
-
-    Args:
-        search: What proposes.
-        jury: Who was convinced.
-        asked: Who was besides.
-        witnesses: Who judges.
-        context: Of the model that decides.
-        data: The training rows.
-        most: The most rows of each class.
 
     Returns:
         What each target class and level came to; None where there are no such rows.
     """
-    asking = [_without_class(context, data, target, most) for target in range(data.n_classes)]
+    asking = [_without_class(context, data, target) for target in range(data.n_classes)]
     parts = [
         (rows, np.full(len(rows), target), np.full(len(rows), level))
         for target, rows in enumerate(asking)
@@ -98,13 +90,13 @@ def chance_of(
     return chance
 
 
-def _without_class(context: Context, data: TrainingRows, target: int, most: int) -> Rows | None:
+def _without_class(context: Context, data: TrainingRows, target: int) -> Rows | None:
     """Training rows that the model does not give the class, some of them if there are many."""
     others = np.flatnonzero(context.verdicts(context.predict(data.rows)) != target)
     if not len(others):
         return None
     rng = np.random.default_rng([context.seed, _ROWS, target])
-    count = min(len(others), most)
+    count = min(len(others), _CALIBRATION_ROWS)
     return data.rows.take(np.sort(rng.choice(others, count, replace=False)))
 
 
