@@ -34,11 +34,9 @@ from rocourse.schema import Recourse
 
 CHOSEN = ("wage", "males", "computers", "attrition", "gsoep", "chile", "loans", "rotterdam")
 VARIANTS: dict[str, dict[str, Any]] = {
-    "no column lost": {"lost": 0.0},
-    "lost .05": {"lost": 0.05},
-    "lost .1 (default)": {},
-    "lost .15": {"lost": 0.15},
-    "lost .15, drift .4": {"lost": 0.15, "drift": 0.4},
+    "nothing recoded": {"recode": 0.0},
+    "recode .05 (default)": {},
+    "recode .1": {"recode": 0.1},
 }
 STATED = (0.8, 0.9, 0.95)
 _ROWS, _ASKED = 900, 200

@@ -1,6 +1,6 @@
 """Simulated shifts: training rows as they might look when a model is trained anew."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,10 +53,10 @@ class Shift(Options):
         "For shifts in which codes change their meaning.",
         rule=share(all_of_it=True),
     )
-    lost: float = option(
+    recode: float = option(
         default=0.0,
-        doc="The probability that a column is lost: shuffled, so that models do without it. For "
-        "what comes to be asked, measured or coded otherwise.",
+        doc="The probability that a column comes to say something else: its categories are "
+        "exchanged, its numbers shuffled. For what is asked, measured or coded otherwise.",
         rule=share(all_of_it=True),
     )
     tilt: float = option(
@@ -112,10 +112,8 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
         column[flipped] = _redrawn(column, size, int(flipped.sum()), shift.uniform_flip, rng)
         if rng.random() < shift.shuffle:
             rng.shuffle(column)
-    if shift.lost:
-        for column in (*values.T, *codes.T):
-            if rng.random() < shift.lost:
-                rng.shuffle(column)
+    if shift.recode:
+        _recode(values, codes, layout.group_sizes, shift.recode, rng)
     return data._replace(rows=Rows(values.astype(np.float32), codes))
 
 
@@ -203,6 +201,21 @@ def _move_ordered(
             moves = np.rint(rng.uniform(-reach, reach, len(column))).astype(np.int64)
             # What is missing is neither more nor less.
             column[:] = np.where(column == size, size, np.clip(column + moves, 0, size - 1))
+
+
+def _recode(
+    values: np.ndarray,
+    codes: np.ndarray,
+    sizes: Sequence[int],
+    share: float,
+    rng: np.random.Generator,
+) -> None:
+    for column in values.T:
+        if rng.random() < share:
+            rng.shuffle(column)
+    for size, column in zip(sizes, codes.T, strict=True):
+        if rng.random() < share:
+            column[:] = rng.permutation(size)[column]
 
 
 def _redrawn(
