@@ -11,7 +11,7 @@ from rocourse.models.trees import _kernels as kernels
 from rocourse.models.trees._edits import add_edits
 from rocourse.models.trees._ensemble import TreeEnsemble
 from rocourse.models.trees._own_edits import OwnEdits, add_own_edits, in_order
-from rocourse.models.trees._symmetric import add_symmetric_edits, symmetric
+from rocourse.models.trees._symmetric import SIDE_BY_SIDE, add_symmetric_edits, symmetric
 
 _KINDS = {
     "nan": kernels.NAN_MISSING,
@@ -182,7 +182,7 @@ class TreeEvaluator:
             return
         slots, slot_codes = edits.node_slots, edits.slot_codes
         # As many rows at a time as stay in a cache.
-        size = max(1, min(len(codes), _CELLS // len(slot_codes)))
+        size = max(SIDE_BY_SIDE if self._symmetric else 1, _CELLS // len(slot_codes))
         for start in range(0, len(codes), size):
             part = codes[start : start + size]
             sums, steps = np.zeros(len(part)), np.zeros((len(part), len(slot_codes)))
