@@ -257,6 +257,61 @@ def test_labels_of_another_name_are_refused_with_the_cure(loans):
     np.testing.assert_array_equal(told.predict(X) == "yes", model.predict(X) == 1)
 
 
+@pytest.fixture(scope="module")
+def worded(loans):
+    """Rows and words for labels 0 and 1, and a schema of these."""
+    X = loans.drop(columns="grade")
+    named = loans["grade"].map({0: "no", 1: "yes"})
+    return X, named, Schema.infer(X.assign(paid=named), target="paid", favourable="yes")
+
+
+def test_classes_in_the_wrong_order_are_refused_with_the_cure(worded, forest):
+    X, named, schema = worded
+    cure = r"as \['yes', 'no'\] it finds 'no' less likely .* classes=\['no', 'yes'\]\)"
+    for model in (forest, lambda frame: forest.predict_proba(frame)):
+        wrong = adapt(model, schema, classes=["yes", "no"])
+        with pytest.raises(ConfigError, match=cure):
+            VanillaCF(schema, model=wrong).fit(X, named)
+        # Without labels nothing is known of their order.
+        VanillaCF(schema, model=wrong).fit(X, None)
+
+
+def test_the_order_is_no_matter_of_how_many_are_granted(worded, forest):
+    """A model that refuses nearly all, of rows of whom most are good, agrees with few of them."""
+    X, named, schema = worded
+    kept = ((named == "yes") | (np.arange(len(named)) % 3 == 0)).to_numpy()
+
+    def strict(frame):
+        return 0.4 * forest.predict_proba(frame)[:, 1]
+
+    explainer = VanillaCF(schema, model=adapt(strict, schema, classes=["no", "yes"]))
+    explainer.fit(X[kept], named[kept])
+    assert (explainer.predict(X[kept]) == named[kept]).mean() < 0.5
+
+
+def test_a_model_that_knows_nothing_of_its_rows_is_taken_as_it_was_named(worded):
+    X, named, schema = worded
+    rng = np.random.default_rng(0)
+    for order in (["no", "yes"], ["yes", "no"]):
+        for _ in range(20):
+            few = rng.permutation(len(X))[:20]
+            weights = rng.normal(size=2)
+
+            def drawn(frame, weights=weights):
+                score = frame[["income", "debt"]].rank(pct=True).to_numpy() - 0.5
+                return 1.0 / (1.0 + np.exp(-score @ weights))
+
+            if named.iloc[few].nunique() == 2:
+                given = adapt(drawn, schema, classes=order)
+                VanillaCF(schema, model=given).fit(X.iloc[few], named.iloc[few])
+
+
+def test_a_models_own_labels_are_never_in_the_wrong_order(loans, forest):
+    """How badly it does on these rows is its owner's affair."""
+    X = loans.drop(columns="grade")
+    VanillaCF(make_schema(loans), model=forest).fit(X, 1 - loans["grade"])
+
+
 def test_refits_do_not_depend_on_how_many_go_together(forest, loans, rows, caplog):
     X, schema = loans.drop(columns="grade"), make_schema(loans)
     caplog.set_level("INFO", logger="rocourse.models")

@@ -255,7 +255,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
             state, sharpness = trained.generator, trained.sharpness
         else:
             self.model_ = open_model(self.model, self.schema_) if given is None else given.model_
-        require_classes(self.model_, self.classes_)
+        require_classes(self.model_, self.classes_, data)
         self.cut_off_ = cut_off_of(self, self.model_, data, only, given)
         data = data._replace(cut_off=self.cut_off_)
         if trained is not None:

@@ -1,5 +1,6 @@
 """The model that decides: where it is given, what it knows and how it is asked; its cut-off."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,12 @@ from rocourse.estimators._reading import fitted_schema
 from rocourse.models import BatchModel, TrainingRows, has_network, predict_rows
 from rocourse.models.adapters import AdaptedModel, StoredModel, adapt
 from rocourse.schema import CutOff, Schema, threshold_of_rate
+
+# Rows that a model of the user's is asked about, which may take long to answer.
+_ASKED_ROWS = 2000
+# So far below one half, and so many deviations of chance, classes are taken to be the wrong way
+# round: a model may know little of the rows that it is given with.
+_BACKWARDS, _DEVIATIONS = 0.1, 4.0
 
 
 def classes_of(model: Any, schema: Schema | None) -> np.ndarray | None:
@@ -83,14 +90,42 @@ def learned_cut_off(
     return CutOff(float(threshold), favourable)
 
 
-def require_classes(model: BatchModel, classes: np.ndarray) -> None:
-    """Refuses a model of other classes than the rows have."""
+def require_classes(model: BatchModel, classes: np.ndarray, data: TrainingRows) -> None:
+    """Refuses a model of other classes than the rows have, or that names them the wrong way."""
     if model.n_classes != len(classes):
         raise ConfigError(
             f"The option 'model' must know the {len(classes)} classes {classes.tolist()}, but it "
             f"gives probabilities of {model.n_classes}; pass rows of all its classes, or a schema "
             "that names them."
         )
+    if isinstance(model, AdaptedModel) and model.named and len(classes) == 2:
+        _require_order(model, data)
+
+
+def _require_order(model: AdaptedModel, data: TrainingRows) -> None:
+    """Refuses two classes that were named in the wrong order, by the rows that they are for."""
+    # Imported by what fits alone.
+    from rocourse.evaluation import auc
+
+    places = np.unique(np.linspace(0, len(data.labels) - 1, _ASKED_ROWS).astype(int))
+    labels = data.labels[places]
+    first, second = np.bincount(labels, minlength=2)
+    if not first or not second:
+        # It was given without labels.
+        return
+    told = predict_rows(model, data.rows.take(places), data.schema.layout)
+    chance = math.sqrt((first + second + 1) / (12 * first * second))
+    share = auc(labels, told, [0, 1])
+    assert share is not None  # both classes are there
+    if share >= 0.5 - max(_BACKWARDS, _DEVIATIONS * chance):
+        return
+    stated = list(model.how["classes"])
+    raise ConfigError(
+        f"The model's classes must be named in the order of its columns, but as {stated} it finds "
+        f"{stated[1]!r} less likely of rows that are than of rows that are not in "
+        f"{1.0 - share:.0%} of pairs; state adapt(model, schema, classes={stated[::-1]}), or check "
+        "the rows' labels."
+    )
 
 
 def require_two(classes: np.ndarray) -> None:

@@ -45,11 +45,13 @@ def ensembles(draw, outputs=(1, 3), symmetric=False):
 
 def _grown(rng, of_codes, width, output):
     nodes, apart = [], {}
+    # Bushy, or so deep that rows arrive at very different times.
+    deepest, ends = (6, 0.1) if rng.random() < 0.5 else (25, 0.4)
 
     def grow(depth):
         place = len(nodes)
         nodes.append([-1, 0.0, -1, -1, False, rng.normal(size=width)])
-        if depth == 0 or rng.random() < 0.1:
+        if depth == 0 or rng.random() < ends:
             return place
         feature = int(rng.integers(len(of_codes)))
         threshold = rng.choice([-1.5, -0.1, 0.0, 0.25, 1.0 / 3.0, 2.0, 1e6])
@@ -62,7 +64,7 @@ def _grown(rng, of_codes, width, output):
         nodes[place][4] = bool(rng.random() < 0.5)
         return place
 
-    grow(int(rng.integers(0, 6)))
+    grow(int(rng.integers(0, deepest)))
     feature, threshold, left, right, missing_left, value = map(np.array, zip(*nodes, strict=True))
     return Tree(feature, threshold, left, right, missing_left, value, output, apart)
 
@@ -162,6 +164,32 @@ def test_edits_are_judged_as_edited_rows_are(ensemble, seed, same_for_all):
     expected = evaluator.margins(edited.reshape(-1, ensemble.n_features))
     answer = evaluator.edit_margins(rows, evaluator.edits(feature, value))
     np.testing.assert_allclose(answer.reshape(expected.shape), expected, atol=1e-12)
+
+
+def test_many_rows_are_judged_as_few_of_them_are():
+    """They are taken in blocks, of rows and of cells."""
+    rng = np.random.default_rng(0)
+    trees = [_grown(rng, [False, True, False], 1, 0) for _ in range(40)]
+    about = {"base": [0.0], "link": "logistic", "strict": False, "single": False}
+    about |= {"missing": ["nan"] * 3, "names": None, "classes": [0, 1]}
+    ensemble = joined(trees, **about)
+    evaluator = TreeEvaluator(ensemble)
+    rows = some_rows(ensemble, rng, 9001)
+    shared = some_values(ensemble, rng, 30)
+    own = some_values(ensemble, rng, (9001, 3))
+    answer = evaluator.margins(rows)
+    of_shared = evaluator.edit_margins(rows, evaluator.edits(*shared))
+    of_own = evaluator.edit_margins(rows, evaluator.edits(*own))
+    for start in range(0, 9001, 750):
+        part = slice(start, start + 7)
+        edits = evaluator.edits(own[0][part], own[1][part])
+        alone = [
+            evaluator.margins(rows[part]),
+            evaluator.edit_margins(rows[part], evaluator.edits(*shared)),
+            evaluator.edit_margins(rows[part], edits),
+        ]
+        for told, expected in zip((answer, of_shared, of_own), alone, strict=True):
+            np.testing.assert_allclose(told[part], expected, atol=1e-12)
 
 
 @quick

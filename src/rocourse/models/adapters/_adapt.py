@@ -178,6 +178,7 @@ def adapt_as(
         _alike=alike,
         inputs=inputs,
         n_jobs=n_jobs,
+        named=own is None or own.tolist() != labels.tolist(),
     )
     result.probe()
     return result

@@ -42,6 +42,7 @@ class AdaptedModel:
         members: Refits of it that the user has.
         n_jobs: How many refits are fitted at a time; -1: as many as there are cores.
         inputs: What it is called with, as of `adapt`.
+        named: Whether its columns are called by other labels than its own, or it knows none.
     """
 
     model: Any
@@ -59,6 +60,7 @@ class AdaptedModel:
     """What the model itself calls each class, in the order of `classes`."""
     _alike: Callable[[Any], "AdaptedModel"]
     n_jobs: int = 1
+    named: bool = False
 
     def alike(self, model: Any) -> "AdaptedModel":
         """A model of the same kind, adapted in the same way."""

@@ -2,22 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rocourse.errors import DataError
 from rocourse.models.trees import _kernels as kernels
+from rocourse.models.trees._edits import add_edits
 from rocourse.models.trees._ensemble import TreeEnsemble
-from rocourse.models.trees._symmetric import add_symmetric_edits, symmetric
+from rocourse.models.trees._own_edits import OwnEdits, add_own_edits, in_order
+from rocourse.models.trees._symmetric import SIDE_BY_SIDE, add_symmetric_edits, symmetric
 
 _KINDS = {
     "nan": kernels.NAN_MISSING,
     "zero": kernels.ZERO_MISSING,
     "never": kernels.NAN_IS_ZERO,
 }
-# 4 MB of float64.
-_CELLS = 1 << 19
+# 1 MB of float64.
+_CELLS = 1 << 17
 
 
 @final
@@ -28,18 +30,25 @@ class TreeEdits:
     Attributes:
         feature: Which feature, `[edits]` for all rows or `[n, edits]`.
         missing: Which edits make the feature missing: such values have no place in an order.
-        slot: The place of each edit among all, those of a feature in ascending order.
-        slot_codes: The code of each place's edit.
-        node_slots: As of `add_edits`, `[nodes, 3]`; of symmetric trees those of their levels.
-        start: The first slot of each feature, `[features + 1]`.
+        ready: What compiled code is given.
     """
 
     feature: np.ndarray
     missing: np.ndarray
+    ready: "_SharedEdits | OwnEdits"
+
+
+class _SharedEdits(NamedTuple):
+    """The same edits of all rows, in slots: those of a feature in ascending order."""
+
     slot: np.ndarray
+    """The place of each edit."""
     slot_codes: np.ndarray
+    """The code of each place's edit."""
     node_slots: np.ndarray
+    """As of `add_edits`, `[nodes, 3]`; of symmetric trees those of their levels."""
     start: np.ndarray
+    """The first slot of each feature, `[features + 1]`."""
 
 
 @final
@@ -55,7 +64,7 @@ class TreeEvaluator:
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
-        order, parent, self._depth = _siblings_together(ensemble)
+        order, parent, depth = _siblings_together(ensemble)
         place = np.empty(len(order), np.uint32)
         place[order] = np.arange(len(order), dtype=np.uint32)
         feature, code_set = ensemble.feature[order], ensemble.code_set[order]
@@ -63,9 +72,9 @@ class TreeEvaluator:
         turns = _turns(ensemble.left_codes)
         self._nodes = np.zeros((len(order), 4), np.uint32)
         inner = feature >= 0
-        self._nodes[:, 0] = kernels.LEAF
         self._nodes[inner, 0] = 2 * feature[inner] + ~ensemble.missing_left[order][inner]
-        self._nodes[:, 1] = cut
+        self._nodes[:, 1] = np.where(inner, cut, kernels.LAST)
+        self._nodes[:, 2] = np.arange(len(order))
         self._nodes[inner, 2] = place[ensemble.left[order][inner]]
         self._nodes[:, 3] = code_set + 1
         last = np.diff(self._coding.first)
@@ -82,13 +91,13 @@ class TreeEvaluator:
         self._leaves = (
             () if self._symmetric is None else ensemble.value[self._symmetric.order].T.copy()
         )
-        # The roots and leaves of each output.
+        # The roots, depths and leaves of each output.
         self._outputs = []
         for k in range(len(ensemble.base)):
             shared = ensemble.value.shape[1] > 1
-            roots = ensemble.root if shared else ensemble.root[ensemble.output == k]
+            trees = np.flatnonzero(shared | (ensemble.output == k))
             value = np.ascontiguousarray(ensemble.value[order, k if shared else 0])
-            self._outputs.append((place[roots], value))
+            self._outputs.append((place[ensemble.root[trees]], depth[trees], value))
 
     def margins(self, rows: np.ndarray) -> np.ndarray:
         """The sums of leaves of rows `[n, features]`: float64 `[n, outputs]`."""
@@ -119,19 +128,24 @@ class TreeEvaluator:
         codes = kernels.edit_codes(feature.ravel(), value.ravel(), self._coding)
         codes = codes.reshape(feature.shape)
         missing = codes == kernels.MISSING
+        if feature.ndim == 2:
+            known = np.where(missing, np.uint32(0), codes)
+            own = OwnEdits(*in_order(feature, known, self.ensemble.n_features))
+            return TreeEdits(feature, missing, own)
         at = self._offset[feature] + np.where(missing, 0, codes)
         asked = np.zeros(self._offset[-1] + 1, bool)
         asked[at[~missing]] = True
         before = np.concatenate([[0], np.cumsum(asked)])
         places = np.flatnonzero(asked)
         # One more slot after those of each feature, where its last interval ends.
-        own = np.searchsorted(self._offset, places, side="right") - 1
+        of = np.searchsorted(self._offset, places, side="right") - 1
         slot_codes = np.zeros(len(places) + self.ensemble.n_features, np.uint32)
-        slot_codes[np.arange(len(places)) + own] = places - self._offset[own]
+        slot_codes[np.arange(len(places)) + of] = places - self._offset[of]
         start = before[self._offset] + np.arange(len(self._offset))
         start[-1] = len(slot_codes)
         slots = self._node_slots(before)
-        return TreeEdits(feature, missing, before[at] + feature, slot_codes, slots, start)
+        ready = _SharedEdits(before[at] + feature, slot_codes, slots, start)
+        return TreeEdits(feature, missing, ready)
 
     def edit_margins(self, rows: np.ndarray, edits: TreeEdits) -> np.ndarray:
         """The sums of leaves of each row with each edit: float64 `[n, edits, outputs]`.
@@ -148,58 +162,43 @@ class TreeEvaluator:
                 "a line a row, or the same edits for all."
             )
         result = np.empty((n, edits.feature.shape[-1], len(self._outputs)))
-        # What is changed from slot to slot, of as many rows at a time as stay in a cache.
-        size = max(1, min(n, _CELLS // len(edits.slot_codes)))
-        steps = np.empty((size, len(edits.slot_codes)))
-        for k, output in enumerate(self._outputs):
-            for start in range(0, n, size):
-                part = slice(start, min(start + size, n))
-                sums, changes = self._changes(k, output, codes[part], edits, steps)
-                if edits.slot.ndim == 1:
-                    told = changes[:, edits.slot]
-                else:
-                    told = np.take_along_axis(changes, edits.slot[part], axis=1)
-                result[part, :, k] = told + (sums[:, None] + self.ensemble.base[k])
+        for k in range(len(self._outputs)):
+            for part, sums, changes in self._changes(k, codes, edits.ready):
+                result[part, :, k] = changes + (sums[:, None] + self.ensemble.base[k])
         for edit, chosen, feature in _missing_edits(edits, n):
             result[chosen, edit] = self._sums(self._with_missing(codes[chosen], feature))
         return result
 
     def _changes(
-        self,
-        k: int,
-        output: tuple[np.ndarray, np.ndarray],
-        codes: np.ndarray,
-        edits: TreeEdits,
-        steps: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """An output's sums of rows, `[n]`, and what edits change about them, `[n, slots]`."""
-        roots, value = output
-        sums, steps = np.zeros(len(codes)), steps[: len(codes)]
-        if self._symmetric is not None:
-            leaves = self._leaves[k]
-            slots, start = edits.node_slots, edits.start
-            add_symmetric_edits(self._symmetric, leaves, slots, start, codes, sums, steps)
-            return sums, steps
-        steps.fill(0.0)
-        kernels.add_edits(
-            self._nodes,
-            edits.node_slots,
-            self._turns,
-            edits.slot_codes,
-            value,
-            roots,
-            self._depth,
-            codes,
-            sums,
-            steps,
-        )
-        return sums, np.cumsum(steps, axis=1, out=steps)
+        self, k: int, codes: np.ndarray, edits: "_SharedEdits | OwnEdits"
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Which rows, their sums for an output, `[n]`, and what edits change, `[n, edits]`."""
+        roots, depth, value = self._outputs[k]
+        about = (self._turns, value, roots, depth)
+        if isinstance(edits, OwnEdits):
+            sums, changes = np.zeros(len(codes)), np.zeros(edits.codes.shape)
+            add_own_edits(self._nodes, *about, codes, edits, sums, changes)
+            yield slice(None), sums, changes
+            return
+        slots, slot_codes = edits.node_slots, edits.slot_codes
+        # As many rows at a time as stay in a cache.
+        size = max(SIDE_BY_SIDE if self._symmetric else 1, _CELLS // len(slot_codes))
+        for start in range(0, len(codes), size):
+            part = codes[start : start + size]
+            sums, steps = np.zeros(len(part)), np.zeros((len(part), len(slot_codes)))
+            if self._symmetric is not None:
+                leaves = self._leaves[k]
+                add_symmetric_edits(self._symmetric, leaves, slots, edits.start, part, sums, steps)
+            else:
+                add_edits(self._nodes, slots, slot_codes, *about, part, sums, steps)
+                np.cumsum(steps, axis=1, out=steps)
+            yield slice(start, start + size), sums, steps[:, edits.slot]
 
     def _sums(self, codes: np.ndarray) -> np.ndarray:
         result = np.empty((len(self._outputs), len(codes)))
         result[:] = self.ensemble.base[:, None]
-        for sums, (roots, value) in zip(result, self._outputs, strict=True):
-            kernels.add_leaves(self._nodes, self._turns, value, roots, codes, sums)
+        for sums, (roots, depth, value) in zip(result, self._outputs, strict=True):
+            kernels.add_leaves(self._nodes, self._turns, value, roots, depth, codes, sums)
         return result.T
 
     def _with_missing(self, codes: np.ndarray, feature: np.ndarray) -> np.ndarray:
@@ -243,20 +242,22 @@ def _missing_edits(edits: TreeEdits, n: int) -> Iterator[tuple[int, np.ndarray, 
             yield int(edit), chosen, edits.feature[chosen, edit]
 
 
-def _siblings_together(ensemble: TreeEnsemble) -> tuple[np.ndarray, np.ndarray, int]:
+def _siblings_together(ensemble: TreeEnsemble) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An order of the nodes in which a tree's lie together, a right child after the left one.
 
     Returns:
-        The order, each node's parent in that order (of a root, itself), and the greatest depth.
+        The order, each node's parent in that order (of a root, itself), and each tree's depth.
     """
     nodes, tree = ensemble.root, np.arange(len(ensemble.root))
     levels, trees, parents = [nodes], [tree], [nodes]
+    depth = np.zeros(len(tree), np.intp)
     while True:
         inner = ensemble.feature[nodes] >= 0
         above, tree = np.repeat(nodes[inner], 2), np.repeat(tree[inner], 2)
         nodes = np.stack([ensemble.left[nodes[inner]], ensemble.right[nodes[inner]]], 1).ravel()
         if not len(nodes):
             break
+        depth[tree] += 1
         levels.append(nodes)
         trees.append(tree)
         parents.append(above)
@@ -264,7 +265,7 @@ def _siblings_together(ensemble: TreeEnsemble) -> tuple[np.ndarray, np.ndarray, 
     order = np.concatenate(levels)[by_tree]
     place = np.empty(len(ensemble.feature), np.uint32)
     place[order] = np.arange(len(order))
-    return order, place[np.concatenate(parents)[by_tree]], len(levels) - 1
+    return order, place[np.concatenate(parents)[by_tree]], depth
 
 
 def _coding(ensemble: TreeEnsemble, order: np.ndarray) -> tuple[kernels.Coding, np.ndarray]:

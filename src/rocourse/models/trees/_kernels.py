@@ -2,11 +2,13 @@
 
 Nodes are rows of uint32: the column of codes, the last code that goes to the left, the left child
 (the right one comes next), and the row of `turns` of a node that looks at categories, else 0. Of
-trees without such nodes `turns` is None, and compiled code does not ask for them. All integers are
-unsigned: indices that may be negative cost a third of the time.
+trees without such nodes `turns` is None, and compiled code does not ask for them. A leaf is its own
+left child, and sends every code there. All integers are unsigned: indices that may be negative cost
+a third of the time.
 
-Numba keeps what it has compiled beside this file or in the user's cache folder, as Python does its
-byte code, and compiles again where neither can be written.
+A block of rows takes each step together, without asking who has arrived: a processor waits neither
+for one row's next node nor for a guess that was wrong. Of deep trees, rows that have arrived are
+left out now and then.
 """
 
 from collections.abc import Callable
@@ -24,8 +26,8 @@ except ImportError as error:
         "with pip install 'rocourse[trees]'."
     ) from error
 
-LEAF = np.uint32(0xFFFFFFFF)
-"""The column of a leaf."""
+LAST = np.uint32(0xFFFFFFFF)
+"""The last code that goes to the left at a leaf."""
 MISSING = np.uint32(0xFFFFFFFF)
 """The code of a missing value, greater than all others."""
 NAN_MISSING, ZERO_MISSING, NAN_IS_ZERO, CATEGORY = range(4)
@@ -34,8 +36,11 @@ GOES_RIGHT, REACHES = np.uint8(1), np.uint8(2)
 """What `turns` says of a code at a node: it goes to the right; its value can get there at all."""
 
 _ONE = np.uint32(1)
-# So many rows are taken through a tree at a time, which stays in the processor's nearest cache.
-_ROWS = 64
+# Rows that take a step together stay in the processor's nearest cache; a tree stays in the next one
+# until so many have been taken through it.
+_ROWS, _TOGETHER = 128, 4096
+# All take so many steps; after them, rows that have arrived are left out at every second one.
+_STEPS = 8
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,7 +146,7 @@ def add_reach(
         reach: Filled in: the first and the last code, `[nodes, 2]`.
     """
     for k in range(len(nodes)):
-        if nodes[k, 0] == LEAF:
+        if nodes[k, 2] == k:
             continue
         feature, row = nodes[k, 0] >> 1, nodes[k, 3]
         child, above = k, parent[k]
@@ -167,11 +172,23 @@ def add_reach(
 
 
 @compiled
-def _turns_right(nodes: np.ndarray, turns: np.ndarray | None, k: int, code: int) -> Any:
+def turns_right(nodes: np.ndarray, turns: np.ndarray | None, k: int, code: int) -> Any:
+    """Whether a code goes to the right at a node; at a leaf, not."""
     if turns is not None:
         if nodes[k, 3]:
             return turns[nodes[k, 3], code] & GOES_RIGHT > 0
     return code > nodes[k, 1]
+
+
+@compiled
+def still_walking(nodes: np.ndarray, at: np.ndarray, walking: np.ndarray, n: int) -> Any:
+    """Keeps those of the first `n` walkers that have not arrived at a leaf, and counts them."""
+    left = np.uint64(0)
+    for j in range(n):
+        i = walking[np.uint64(j)]
+        walking[left] = i
+        left += np.uint64(nodes[at[i], 2] != at[i])
+    return left
 
 
 @compiled
@@ -180,161 +197,35 @@ def add_leaves(
     turns: np.ndarray | None,
     value: np.ndarray,
     roots: np.ndarray,
+    depth: np.ndarray,
     codes: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Adds the leaves of rows, `[n, columns]`, to their sums `[n]`."""
-    for start in range(0, codes.shape[0], _ROWS):
-        for root in roots:
-            for row in range(start, min(codes.shape[0], start + _ROWS)):
-                r, k = np.uint64(row), root
-                while nodes[k, 0] != LEAF:
-                    right = _turns_right(nodes, turns, k, codes[r, nodes[k, 0]])
-                    k = nodes[k, 2] + np.uint32(right)
-                sums[r] += value[k]
-
-
-@compiled
-def add_edits(
-    nodes: np.ndarray,
-    slots: np.ndarray,
-    turns: np.ndarray | None,
-    slot_codes: np.ndarray,
-    value: np.ndarray,
-    roots: np.ndarray,
-    depth: int,
-    codes: np.ndarray,
-    sums: np.ndarray,
-    steps: np.ndarray,
-) -> None:
-    """Adds the leaves of rows, and what edits of single features change about them.
-
-    A row's path is walked once a tree. An edit of a feature leaves it at the first node that looks
-    at the feature and sends the new value the other way, so that each node of the path is left
-    once, with all values that leave it there: an interval of slots, the edits of a feature in
-    ascending order.
-
-    Args:
-        nodes: Of the trees.
-        slots: Of each node the first slot that goes to the right, the first and (after) the last
-            slot that get to it, `[nodes, 3]`.
-        turns: Of nodes that look at categories.
-        slot_codes: The code of each slot's edit.
-        value: `[nodes]`.
-        roots: `[trees]`.
-        depth: Of the deepest tree.
-        codes: Of the rows.
-        sums: The rows' leaves are added, `[n]`.
-        steps: The change from each slot to the next is added, `[n, slots]`.
-    """
-    path = np.empty(depth + 1, np.uint32)
-    waiting = np.empty((depth + 1, 3), np.uint32)
-    for start in range(0, codes.shape[0], _ROWS):
-        for root in roots:
-            for row in range(start, min(codes.shape[0], start + _ROWS)):
-                r, k, length = np.uint64(row), root, np.uint64(0)
-                while nodes[k, 0] != LEAF:
-                    path[length] = k
-                    length += np.uint64(1)
-                    right = _turns_right(nodes, turns, k, codes[r, nodes[k, 0]])
-                    k = nodes[k, 2] + np.uint32(right)
-                here = value[k]
-                sums[r] += here
-                for place in range(length):
-                    k = path[np.uint64(place)]
-                    if slots[k, 1] >= slots[k, 2]:
-                        continue
-                    if turns is not None:
-                        if nodes[k, 3]:
-                            _leave_category(
-                                nodes, slots, turns, slot_codes, value, codes, r, k, here, steps
-                            )
-                            continue
-                    _leave_number(nodes, slots, turns, value, codes, r, k, here, steps, waiting)
-
-
-@compiled
-def _leave_number(
-    nodes: np.ndarray,
-    slots: np.ndarray,
-    turns: np.ndarray | None,
-    value: np.ndarray,
-    codes: np.ndarray,
-    r: int,
-    k: int,
-    here: float,
-    steps: np.ndarray,
-    waiting: np.ndarray,
-) -> None:
-    """What changes by the numbers that leave a row's path at node `k`.
-
-    Nodes below that look at the number again divide its interval; the right part waits.
-    """
-    feature, low, high = nodes[k, 0] >> _ONE, slots[k, 1], slots[k, 2]
-    if codes[r, nodes[k, 0]] > nodes[k, 1]:
-        high, k = min(high, slots[k, 0]), nodes[k, 2]
-    else:
-        low, k = max(low, slots[k, 0]), nodes[k, 2] + _ONE
-    if low >= high:
-        return
-    n_waiting = np.uint64(0)
-    while True:
-        while nodes[k, 0] != LEAF:
-            if nodes[k, 0] >> _ONE != feature:
-                right = _turns_right(nodes, turns, k, codes[r, nodes[k, 0]])
-                k = nodes[k, 2] + np.uint32(right)
-                continue
-            cut = slots[k, 0]
-            if cut >= high:
-                k = nodes[k, 2]
-            elif cut <= low:
-                k = nodes[k, 2] + _ONE
-            else:
-                waiting[n_waiting, 0] = nodes[k, 2] + _ONE
-                waiting[n_waiting, 1] = cut
-                waiting[n_waiting, 2] = high
-                n_waiting += np.uint64(1)
-                high, k = cut, nodes[k, 2]
-        steps[r, low] += value[k] - here
-        steps[r, high] -= value[k] - here
-        if n_waiting == 0:
-            return
-        n_waiting -= np.uint64(1)
-        k, low, high = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2]
-
-
-@compiled
-def _leave_category(
-    nodes: np.ndarray,
-    slots: np.ndarray,
-    turns: np.ndarray,
-    slot_codes: np.ndarray,
-    value: np.ndarray,
-    codes: np.ndarray,
-    r: int,
-    start: int,
-    here: float,
-    steps: np.ndarray,
-) -> None:
-    """What changes by the categories that leave a row's path at node `start`.
-
-    All of them come to one leaf, unless a node below looks at the category again.
-    """
-    feature, row = nodes[start, 0] >> _ONE, nodes[start, 3]
-    right = turns[row, codes[r, nodes[start, 0]]] & GOES_RIGHT > 0
-    leaving = REACHES if right else REACHES | GOES_RIGHT
-    k, again = start, True
-    for s in range(slots[start, 1], slots[start, 2]):
-        slot = np.uint32(s)
-        new = slot_codes[slot]
-        if turns[row, new] != leaving:
-            continue
-        if again:
-            k, again = nodes[start, 2] + np.uint32(not right), False
-            while nodes[k, 0] != LEAF:
-                code = codes[r, nodes[k, 0]]
-                if nodes[k, 0] >> _ONE == feature:
-                    code, again = new, True
-                k = nodes[k, 2] + np.uint32(_turns_right(nodes, turns, k, code))
-        steps[r, slot] += value[k] - here
-        steps[r, slot + _ONE] -= value[k] - here
+    """Adds the leaves of rows, `[n, columns]`, to their sums `[n]`; `depth` is of each tree."""
+    at, walking = np.empty(_ROWS, np.uint32), np.empty(_ROWS + 1, np.uint32)
+    for block in range(0, codes.shape[0], _TOGETHER):
+        end = min(block + _TOGETHER, codes.shape[0])
+        for t in range(len(roots)):
+            for start in range(block, end, _ROWS):
+                first, size = np.uint64(start), min(_ROWS, end - start)
+                for i in range(size):
+                    at[np.uint64(i)] = roots[t]
+                for _ in range(min(depth[t], _STEPS)):
+                    for i in range(size):
+                        r, k = np.uint64(i), at[np.uint64(i)]
+                        right = turns_right(nodes, turns, k, codes[first + r, nodes[k, 0]])
+                        at[r] = nodes[k, 2] + np.uint32(right)
+                if depth[t] > _STEPS:
+                    n = np.uint64(size)
+                    for i in range(size):
+                        walking[np.uint64(i)] = i
+                    for level in range(_STEPS, depth[t]):
+                        if level & 1 == 0:
+                            n = still_walking(nodes, at, walking, n)
+                        for j in range(n):
+                            r = np.uint64(walking[np.uint64(j)])
+                            k = at[r]
+                            right = turns_right(nodes, turns, k, codes[first + r, nodes[k, 0]])
+                            at[r] = nodes[k, 2] + np.uint32(right)
+                for i in range(size):
+                    sums[first + np.uint64(i)] += value[at[np.uint64(i)]]

@@ -12,8 +12,8 @@ import numpy as np
 from rocourse.models.trees._ensemble import TreeEnsemble
 from rocourse.models.trees._kernels import compiled
 
-# So many rows are taken through all trees at a time, side by side.
-_ROWS = 128
+SIDE_BY_SIDE = 128
+"""So many rows are taken through all trees at a time."""
 
 
 class SymmetricTrees(NamedTuple):
@@ -104,12 +104,12 @@ def add_symmetric_edits(
         changes: The change by each slot is put there, `[n, slots]`.
     """
     n_slots = changes.shape[1]
-    side = np.empty((codes.shape[1], _ROWS), np.uint32)
-    block = np.empty((n_slots, _ROWS))
-    index, rest = np.empty(_ROWS, np.uint32), np.empty(_ROWS, np.uint32)
-    total, here, last = np.empty(_ROWS), np.empty(_ROWS), np.empty(_ROWS)
-    for begin in range(0, codes.shape[0], _ROWS):
-        size = min(codes.shape[0] - begin, _ROWS)
+    side = np.empty((codes.shape[1], SIDE_BY_SIDE), np.uint32)
+    block = np.empty((n_slots, SIDE_BY_SIDE))
+    index, rest = np.empty(SIDE_BY_SIDE, np.uint32), np.empty(SIDE_BY_SIDE, np.uint32)
+    total, here, last = np.empty(SIDE_BY_SIDE), np.empty(SIDE_BY_SIDE), np.empty(SIDE_BY_SIDE)
+    for begin in range(0, codes.shape[0], SIDE_BY_SIDE):
+        size = min(codes.shape[0] - begin, SIDE_BY_SIDE)
         side[:] = 0
         for r in range(size):
             for c in range(codes.shape[1]):
@@ -121,9 +121,9 @@ def add_symmetric_edits(
             index[:] = 0
             for level in range(trees.first[t], trees.first[t + 1]):
                 column, cut, bit = trees.column[level], trees.cut[level], trees.bit[level]
-                for r in range(_ROWS):
+                for r in range(SIDE_BY_SIDE):
                     index[r] |= np.uint32(side[column, r] > cut) * bit
-            for r in range(_ROWS):
+            for r in range(SIDE_BY_SIDE):
                 here[r] = leaves[index[r]]
                 total[r] += here[r]
             level = trees.first[t]
@@ -134,13 +134,13 @@ def add_symmetric_edits(
                     end += 1
                 slot = start[feature]
                 if slot + 1 < start[feature + 1]:
-                    for r in range(_ROWS):
+                    for r in range(SIDE_BY_SIDE):
                         rest[r] = index[r] & ~mask
                         last[r] = leaves[rest[r]]
                         block[slot, r] += last[r] - here[r]
                     for one in range(level, end):
                         slot, bit = slots[one], trees.bit[one]
-                        for r in range(_ROWS):
+                        for r in range(SIDE_BY_SIDE):
                             rest[r] |= bit
                             now = leaves[rest[r]]
                             block[slot, r] += now - last[r]
@@ -148,7 +148,7 @@ def add_symmetric_edits(
                 level = end
         for feature in range(len(start) - 1):
             for slot in range(start[feature] + 1, start[feature + 1]):
-                for r in range(_ROWS):
+                for r in range(SIDE_BY_SIDE):
                     block[slot, r] += block[slot - 1, r]
         for r in range(size):
             sums[begin + r] = total[r]
