@@ -43,9 +43,9 @@ _LEAST = 0.05
 # So long with long waits only, and more is asked than can be done; so long without a refusal, and
 # it is so no more.
 _STANDING, _CALM = 0.2, 1.0
-# The weight of the newest batch in averages, also of those of one request, from which a crowd has
-# to live; and by how much the quickest one ages with each.
-_NEWEST, _NEWEST_ALONE, _FORGETTING = 0.2, 0.1, 1.001
+# The weight of the newest batch in averages; of one of a single request, from which a crowd has to
+# live, with nobody or with others about; and by how much the quickest one ages with each.
+_NEWEST, _ALONE, _HARDLY, _FORGETTING = 0.2, 0.1, 0.05, 1.001
 
 
 @dataclass(slots=True)
@@ -298,10 +298,10 @@ class Batcher(Generic[Asked, Answered]):
         # The quickest of late, which is that of large batches: what a batch takes whatever its size
         # would otherwise be counted for each, and the fewer are taken in, the slower it would seem.
         self._pace = pace if not self._pace else min(pace, _FORGETTING * self._pace)
-        # Where others have come meanwhile, reading them took a part of the time.
-        lonely = not self._alone or not (self._waiting or self.door.is_shut())
-        if requests == 1 and lonely:
-            self._alone = _towards(self._alone, seconds, _NEWEST_ALONE)
+        if requests == 1:
+            # Where others have come meanwhile, reading them took a part of the time.
+            lonely = not self._waiting and not self.door.is_shut()
+            self._alone = _towards(self._alone, seconds, _ALONE if lonely else _HARDLY)
         if weight > 1:
             each = max((seconds - self._alone) / (weight - 1), _LEAST * self._alone, 1e-6)
             self._each = _towards(self._each, each)
