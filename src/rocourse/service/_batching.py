@@ -46,6 +46,8 @@ _STANDING, _CALM = 0.2, 1.0
 # The weight of the newest batch in averages; of one of a single request, from which a crowd has to
 # live, with nobody or with others about; and by how much the quickest one ages with each.
 _NEWEST, _ALONE, _HARDLY, _FORGETTING = 0.2, 0.1, 0.05, 1.001
+# Batches of a crowd after which one of a single request shows what that takes by now.
+_ONE_IN = 30
 
 
 @dataclass(slots=True)
@@ -103,8 +105,8 @@ class Batcher(Generic[Asked, Answered]):
         self._ticking: asyncio.TimerHandle | None = None
         # Seconds: of a unit of weight, and of a batch of one request; nothing is known at first.
         self._pace = self._alone = 0.0
-        # What each request takes of a batch beyond its first.
-        self._each = 0.0
+        # What each request takes of a batch beyond its first, and batches since one of a single one.
+        self._each, self._since_one = 0.0, 0
         self._over = Event()
         self._fine_at = self._crowded_until = 0.0
 
@@ -181,6 +183,8 @@ class Batcher(Generic[Asked, Answered]):
         """The most that a batch holds in a crowd."""
         if not self._each:
             return self._most
+        if self._since_one >= _ONE_IN:
+            return 1.0
         short = _SHORT * self._alone or _SHORT_SECONDS
         return 1.0 + (short - self._alone) / self._each
 
@@ -298,10 +302,12 @@ class Batcher(Generic[Asked, Answered]):
         # The quickest of late, which is that of large batches: what a batch takes whatever its size
         # would otherwise be counted for each, and the fewer are taken in, the slower it would seem.
         self._pace = pace if not self._pace else min(pace, _FORGETTING * self._pace)
+        self._since_one += 1
         if requests == 1:
-            # Where others have come meanwhile, reading them took a part of the time.
-            lonely = not self._waiting and not self.door.is_shut()
-            self._alone = _towards(self._alone, seconds, _ALONE if lonely else _HARDLY)
+            self._since_one = 0
+            # Where others were read meanwhile, that took a part of the time.
+            undisturbed = not self._waiting or self.door.is_shut()
+            self._alone = _towards(self._alone, seconds, _ALONE if undisturbed else _HARDLY)
         if weight > 1:
             each = max((seconds - self._alone) / (weight - 1), _LEAST * self._alone, 1e-6)
             self._each = _towards(self._each, each)
