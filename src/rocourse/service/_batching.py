@@ -36,7 +36,7 @@ _TICK = 0.05
 _SOONER = 3 * _TICK
 # What a batch may take in a crowd: so many times what one of a single request does, and so many
 # seconds while none has come alone yet.
-_SHORT, _SHORT_SECONDS = 3.75, 0.02
+_SHORT, _SHORT_SECONDS = 3.6, 0.02
 # What each further request takes at least, of what one alone does: times are measured, and may be
 # anything.
 _LEAST = 0.05
@@ -105,7 +105,7 @@ class Batcher(Generic[Asked, Answered]):
         self._ticking: asyncio.TimerHandle | None = None
         # Seconds: of a unit of weight, and of a batch of one request; nothing is known at first.
         self._pace = self._alone = 0.0
-        # What each request takes of a batch beyond its first, and batches since one of a single one.
+        # What each request takes of a batch beyond its first; and batches since one of one request.
         self._each, self._since_one = 0.0, 0
         self._over = Event()
         self._fine_at = self._crowded_until = 0.0
