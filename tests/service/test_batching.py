@@ -340,8 +340,11 @@ def test_of_three_times_as_much_as_can_be_done_what_can_be_is_done_and_soon(fixe
 def test_a_stall_is_soon_forgotten(fixed, each):
     capacity = 32 / (fixed + 32 * each)
     takes = {"fixed": fixed, "each": each, "noise": 0.2}
-    crowd = Simulation(3 * capacity, 4.0 + 600 / capacity, stall=2.0, **takes)
-    assert len([due for due, _ in crowd.times if due > 4]) >= 0.8 * 600
+    before = 500 / capacity
+    stall, after = before + 2.0, before + 4.0
+    seconds = 4.0 + 1500 / capacity
+    crowd = Simulation(3 * capacity, seconds, calm=before, stall=stall, **takes)
+    assert len([due for due, _ in crowd.times if due > after]) >= 0.8 * 1500
 
 
 @pytest.mark.parametrize(("fixed", "each"), [(0.0025, 0.0005), (0.001, 0.003)])
