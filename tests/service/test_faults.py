@@ -234,12 +234,29 @@ class Clock:
         return Mock()
 
 
-def make_connection():
+class Door:
+    """A door that is shut, and that who waits at is soon sent away from, if that is so."""
+
+    def __init__(self, *, shut, soon=False):
+        self._shut, self._soon, self.guests = shut, soon, []
+
+    def is_shut(self):
+        return self._shut
+
+    def hold(self, guest):
+        self.guests.append(guest)
+        if self._soon:
+            guest.turn_away()
+
+
+def make_connection(door=None):
     clock = Clock()
     config = uvicorn.Config(lambda *_: None, log_config=None, ws="none", lifespan="off")
     config.load()
     protocol = CarefulProtocol(config, uvicorn.Server(config).server_state, {}, clock)
-    protocol.crowded = protocol.turns_away = lambda *_: False
+    protocol.door = door or Door(shut=False)
+    protocol.waits = lambda path, _: path == b"/v1/decisions"
+    protocol.turns_away = lambda *_: False
     protocol.connection_made(Transport())
     return protocol
 
@@ -390,10 +407,14 @@ PIECES = {
     "lengths that differ": [LINE + b"Content-Length: 1\r\n" + BODY],
     "chunks": [LINE + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", LINE + BODY],
     "a length and chunks": [LINE + b"Transfer-Encoding: chunked\r\n" + BODY],
+    "who stays, and says so": [LINE + b"Connection: Keep-Alive\r\n" + BODY, LINE + BODY],
     "a last request": [LINE + b"Connection: close\r\n" + BODY],
     "who waits for leave": [LINE + b"Expect: 100-continue\r\n" + BODY],
     "another protocol": [LINE + b"Connection: upgrade\r\nUpgrade: h2c\r\n" + BODY],
     "an older version": [(LINE + BODY).replace(b"HTTP/1.1", b"HTTP/1.0")],
+    "an older version that stays": [
+        (LINE + b"Connection: keep-alive\r\n" + BODY).replace(b"HTTP/1.1", b"HTTP/1.0")
+    ],
     "a line that is folded": [LINE + b"X: 1\r\n Content-Length: 3\r\n" + BODY],
     "a bare line feed": [LINE + b"X: 1\nTransfer-Encoding: chunked\r\n" + BODY],
     "a space before the colon": [LINE + b"Content-Length : 3\r\n" + BODY],
@@ -404,15 +425,20 @@ PIECES = {
 }
 
 
+@pytest.mark.parametrize("soon", [True, False])
 @pytest.mark.parametrize("name", PIECES)
-def test_in_a_crowd_a_request_is_turned_away_as_if_it_had_been_read(name):
-    read, unread = make_connection(), make_connection()
-    unread.crowded = lambda: True
+def test_in_a_crowd_a_request_is_turned_away_as_if_it_had_been_read(name, soon):
+    read, unread = make_connection(), make_connection(Door(shut=True, soon=soon))
     for protocol in (read, unread):
+        protocol.waits = lambda path, headers: (
+            path == b"/v1/decisions" and (headers[0][1].isdigit())
+        )
         protocol.turns_away = lambda path, _: path == b"/v1/decisions"
         for piece in PIECES[name]:
             if not protocol.transport.closed:
                 protocol.data_received(piece)
+        for guest in protocol.door.guests:
+            guest.turn_away()
     assert unread.transport.written == read.transport.written
     assert unread.transport.closed == read.transport.closed
     assert (unread.waiting_since is None) == (read.waiting_since is None)
@@ -420,7 +446,7 @@ def test_in_a_crowd_a_request_is_turned_away_as_if_it_had_been_read(name):
 
 
 def test_who_is_turned_away_without_being_read_may_ask_again_and_is_hung_up_on_later(connection):
-    connection.crowded = connection.turns_away = lambda *_: True
+    connection.door = Door(shut=True, soon=True)
     connection.parser = None
     for _ in range(2):
         connection.data_received(LINE + BODY)
@@ -430,6 +456,34 @@ def test_who_is_turned_away_without_being_read_may_ask_again_and_is_hung_up_on_l
     assert not connection.transport.closed
     connection.loop.now += 2
     connection.timeout_keep_alive_handler()
+    assert connection.transport.closed
+
+
+@pytest.mark.parametrize("pieces", [[LINE + BODY], [LINE + BODY[:-1], b"}"], [LINE + BODY[:-2]]])
+def test_who_is_let_in_is_read_and_who_has_hung_up_is_forgotten(pieces):
+    door = Door(shut=True)
+    staying, leaving = make_connection(door), make_connection(door)
+    for protocol in (staying, leaving):
+        for piece in pieces:
+            protocol.data_received(piece)
+        assert protocol.cycle is None and not protocol.transport.written
+    leaving.connection_lost(None)
+    assert door.guests == [staying, leaving]
+    assert not leaving.turn_away()
+    for guest in door.guests:
+        guest.let_in()
+    assert staying.cycle.scope["path"] == "/v1/decisions"
+    assert staying.cycle.body == b"".join(pieces).partition(b"\r\n\r\n")[2]
+    assert leaving.cycle is None and not leaving.transport.written
+    # Nothing of it is left.
+    assert not staying.turn_away()
+
+
+def test_whoever_waits_at_the_door_is_told_when_the_service_ends():
+    connection = make_connection(Door(shut=True))
+    connection.data_received(LINE + BODY)
+    connection.shutdown()
+    assert connection.transport.written.startswith(b"HTTP/1.1 503 ")
     assert connection.transport.closed
 
 

@@ -33,6 +33,9 @@ class Decisions:
     Args:
         backend: What answers.
         deadline: Seconds until a request of one row is answered or refused.
+
+    Attributes:
+        door: Where small requests wait in a crowd until they are read.
     """
 
     def __init__(self, backend: Backend, deadline: float) -> None:
@@ -47,20 +50,22 @@ class Decisions:
             light=lambda: backend.prompt_rows,
             long_wait=_LONG_WAIT * deadline,
             observe=few,
+            refused=partial(backend.metrics.shed, "unread"),
         )
+        self.door = self._few.door
         self._many: _Answers = Batcher(backend.answer, _rows, most=1, observe=many)
         self._searches: _Answers = Batcher(backend.answer, _searches, most=1, observe=searches)
 
-    def crowded(self) -> bool:
-        """Whether more small requests come than can be answered."""
-        return self._few.crowded()
-
-    def turns_away(self, path: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether a request is a small one for decisions that would not be answered in time."""
+    def waits(self, path: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether a request is a small one for decisions, which waits at the door in a crowd."""
         if path != PATH.encode():
             return False
         length = next((value for name, value in headers if name == b"content-length"), b"")
-        if not 0 < len(length) <= 4 or not length.isdigit():
+        return 0 < len(length) <= 4 and length.isdigit()
+
+    def turns_away(self, path: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether a request is a small one for decisions that would not be answered in time."""
+        if not self.waits(path, headers):
             return False
         try:
             self._few.check(self._deadline)

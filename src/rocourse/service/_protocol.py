@@ -9,6 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from rocourse.service._door import Door
 from rocourse.service._guards import BUSY_ANSWER
 
 MOST_HEAD = 16 << 10
@@ -28,14 +29,18 @@ _TOO_LARGE = (
 )
 _INVALID = "The request must be HTTP, but it cannot be read as HTTP."
 
-# A request of the plainest kind, and the headers by which one would be of another.
+# A request whose head is whole and plain, and the headers that say how it goes on.
 _PLAIN = re.compile(
-    rb"POST ([!-~]+) HTTP/1\.1\r\n((?:[!#-'*+.0-9A-Z^-z|~-]+:[\t -~\x80-\xff]*\r\n)+)\r\n"
+    rb"POST ([!-~]+) HTTP/1\.([01])\r\n"
+    rb"((?:[!#-'*+.0-9A-Z^-z|~-]+:[\t -~\x80-\xff]*\r\n)+)\r\n"
 )
 _TELLING = re.compile(
-    rb"^(?:(content-length)|connection|expect|te|trailer|transfer-encoding|upgrade):[\t ]*(\d*)",
+    rb"^(content-length|connection|expect|te|trailer|transfer-encoding|upgrade)"
+    rb":[\t ]*(.*?)[\t ]*\r$",
     re.IGNORECASE | re.MULTILINE,
 )
+_LENGTH, _CONNECTION = b"content-length", b"connection"
+_KEEP = b"keep-alive"
 
 
 class _Done:
@@ -62,18 +67,22 @@ class CarefulProtocol(HttpToolsProtocol):
             is answered.
     """
 
-    # Set by who serves: whether more comes than can be done, and whether a request, by its path and
-    # headers, is refused for that. Asked before anything is made of the request: saying so must
-    # cost next to nothing.
-    crowded: Callable[[], bool]
+    # Set by who serves: where requests wait in a crowd, which of them do, and whether a request is
+    # refused because more comes than can be done, by their paths and headers. Asked before
+    # anything is made of the request: saying so must cost next to nothing.
+    door: Door
+    waits: Callable[[bytes, list[tuple[bytes, bytes]]], bool]
     turns_away: Callable[[bytes, list[tuple[bytes, bytes]]], bool]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.waiting_since: float | None = None
         self._begun = self._head_read = self._too_large = False
-        # When something was heard last of a client that is turned away.
-        self._heard = 0.0
+        # What was received of a request that waits at the door, and how long it is when it is
+        # whole, unless it has to be read even then; whether it is refused; and when something was
+        # heard last of its client.
+        self._held, self._whole = b"", 0
+        self._refused, self._heard = False, 0.0
         # Of the head so far; and what was received since something came of it.
         self._head = self._pending = 0
         self._stuck_since: float | None = None
@@ -88,9 +97,46 @@ class CarefulProtocol(HttpToolsProtocol):
             oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Reads on, unless it has been too much."""
-        if self.crowded() and self._turned_away(data):
-            return
+        """Reads on, unless it has been too much, or has to wait."""
+        if self._held:
+            self._held += data
+            if len(self._held) > MOST_HEAD:
+                self.let_in()
+        elif not (self.door.is_shut() and self._waits(data)):
+            self._read(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets what waits."""
+        self._held = b""
+        super().connection_lost(exc)
+
+    def let_in(self) -> None:
+        """Reads a request that has waited at the door."""
+        data, self._held = self._held, b""
+        if data and not self.transport.is_closing():
+            self._read(data)
+
+    def turn_away(self) -> bool:
+        """Refuses a request that has waited at the door: if it is whole, without reading it."""
+        data, self._held = self._held, b""
+        if not data or self.transport.is_closing():
+            return False
+        if len(data) == self._whole:
+            self.transport.write(BUSY_ANSWER)
+            self.waiting_since = None
+            if self.timeout_keep_alive_task is None:
+                self.timeout_keep_alive_handler()
+        else:
+            self._refused = True
+            self._read(data)
+        return True
+
+    def shutdown(self) -> None:
+        """Ends when what was asked for is answered; what waits is refused."""
+        self.turn_away()
+        super().shutdown()
+
+    def _read(self, data: bytes) -> None:
         if self.waiting_since is None:
             self.waiting_since = self.loop.time()
         self._pending += len(data)
@@ -119,7 +165,8 @@ class CarefulProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Has the request answered, or turned away."""
         self._pending, self._head_read = 0, True
-        if self._answered and self.turns_away(self.url, self.headers):
+        refused, self._refused = self._refused, False
+        if self._answered and (refused or self.turns_away(self.url, self.headers)):
             keep = self.parser.should_keep_alive()
             self.transport.write(BUSY_ANSWER if keep else _closing(BUSY_ANSWER))
             self.cycle = _DONE
@@ -180,23 +227,29 @@ class CarefulProtocol(HttpToolsProtocol):
         """Whether whatever was asked for before is answered."""
         return self.cycle is None or self.cycle.response_complete
 
-    def _turned_away(self, data: bytes) -> bool:
-        """Turns a request away without reading it as HTTP; it must be alone, whole and plain."""
+    def _waits(self, data: bytes) -> bool:
+        """Has a request wait at the door: one that comes alone, with a whole and plain head."""
         if self._begun or self._pending or not self._answered or len(data) > MOST_HEAD:
             return False
         plain = _PLAIN.match(data)
         if plain is None or self.transport.is_closing():
             return False
-        path, head = plain.groups()
-        length, *others = _TELLING.findall(head) or [(b"", b"")]
-        if others or not length[0] or len(data) - plain.end() != int(length[1] or -1):
+        path, version, head = plain.groups()
+        found = _TELLING.findall(head)
+        told = {name.lower(): value for name, value in found}
+        if len(told) < len(found):
             return False
-        if not self.turns_away(path, [(b"content-length", length[1])]):
+        length, connection = told.pop(_LENGTH, b""), told.pop(_CONNECTION, _KEEP)
+        if told or not self.waits(path, [(_LENGTH, length)]):
             return False
-        self.transport.write(BUSY_ANSWER)
-        self.waiting_since, self._heard = None, self.loop.time()
-        if self.timeout_keep_alive_task is None:
-            self.timeout_keep_alive_handler()
+        whole = plain.end() + int(length)
+        if len(data) > whole:
+            return False
+        # Who is hung up on afterwards is refused by who knows how.
+        stays = version == b"1" and connection.lower() == _KEEP
+        self._held, self._whole = data, whole if stays else -1
+        self._heard = self.loop.time()
+        self.door.hold(self)
         return True
 
     def _count(self, more: int) -> None:

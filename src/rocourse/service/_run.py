@@ -72,7 +72,8 @@ def serve(settings: Settings, *, on_ready: Callable[[str], None] | None = None) 
 
 def _protocol(work: Work) -> type[CarefulProtocol]:
     class Protocol(CarefulProtocol):
-        crowded = staticmethod(work.decisions.crowded)
+        door = work.decisions.door
+        waits = staticmethod(work.decisions.waits)
         turns_away = staticmethod(work.decisions.turns_away)
 
     return Protocol
