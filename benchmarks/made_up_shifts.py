@@ -34,8 +34,8 @@ from rocourse.schema import Recourse
 
 CHOSEN = ("wage", "males", "computers", "attrition", "gsoep", "chile", "loans", "rotterdam")
 VARIANTS: dict[str, dict[str, Any]] = {
-    "nothing recoded": {"recode": 0.0},
-    "recode .05 (default)": {},
+    "defaults": {},
+    "recode .05": {"recode": 0.05},
     "recode .1": {"recode": 0.1},
 }
 STATED = (0.8, 0.9, 0.95)

@@ -110,7 +110,7 @@ class JuryProposer(Proposer, kind="jury"):
         rule=maybe(whole(at_least=2)),
     )
     shift: Shift = option(
-        default=Shift(noise=0.02, flip=0.02, recode=0.05, tilt=0.5, label_tilt=0.0, drift=0.6),
+        default=Shift(noise=0.02, flip=0.02, tilt=0.5, label_tilt=0.0, drift=0.6),
         doc="How far rows shift that jurors and witnesses are trained on.",
         rule=instance(Shift),
         tune={"drift": Span(0.1, 1.0), "tilt": Span(0.0, 1.5)},
