@@ -75,18 +75,39 @@ def erase(
 
 
 def retain(
-    connection: sa.Connection, before: datetime, tenant: str | None, note: str, now: datetime
-) -> Erasure | None:
-    """Erases some promises that ended by a time, and the answers of before; None: no promises."""
+    connection: sa.Connection,
+    before: datetime,
+    after: str | None,
+    *,
+    tenant: str | None,
+    note: str,
+    now: datetime,
+) -> tuple[Erasure, str] | None:
+    """Erases some promises that ended by a time, and the answers of before.
+
+    Args:
+        connection: In a transaction.
+        before: That time.
+        after: Id of the last promise that was erased so: what comes before it is not read again.
+        tenant: Whose; None for all.
+        note: Why.
+        now: When.
+
+    Returns:
+        What was done, and the id of the last promise; None if there was none left.
+    """
     connection.execute(_answers(answers.c.answered_at <= before, tenant))
     binds = [status.value for status in Status if status.binds]
     later = sa.exists().where(events.c.promise == promises.c.id, events.c.at > before)
     settled = sa.and_(promises.c.status.not_in(binds), ~later)
     ended = sa.and_(sa.or_(promises.c.expires_at <= before, settled), promises.c.salt.is_not(None))
+    if after is not None:
+        ended = sa.and_(ended, promises.c.id > after)
     rows = _locked(connection, ended, tenant, _AT_ONCE)
     if not rows:
         return None
-    return _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
+    done = _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
+    return done, str(rows[-1]["id"])
 
 
 def erasures(connection: sa.Connection, tenant: str | None) -> list[Erasure]:

@@ -17,7 +17,7 @@ from rocourse.ledger._checks import check_moment, check_name, check_page, check_
 from rocourse.ledger._database import Database
 from rocourse.ledger._engine import make_engine
 from rocourse.ledger._failures import opening
-from rocourse.ledger._issuing import forget_answers, write_issues
+from rocourse.ledger._issuing import Issuing
 from rocourse.ledger._migrate import REVISION_TABLE, migrate
 from rocourse.ledger._probe import check_writable
 from rocourse.ledger._queries import checked_id, every_nth, find, lock, of_tenant, outcomes, owed
@@ -34,9 +34,6 @@ from rocourse.ledger._tables import (
 from rocourse.ledger._upkeep import Clock, Upkeep
 from rocourse.ledger._writing import append
 
-# New answers after which old ones are looked for.
-_ANSWERS_BETWEEN = 100
-
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
@@ -51,7 +48,7 @@ class Ledger:
     def __init__(self, engine: sa.Engine, name: str, clock: Clock) -> None:
         self._engine, self._clock, self._name = engine, clock, name
         self._database = Database(engine)
-        self._answers = 0
+        self._issuing = Issuing(self._database)
         self.audits = AuditRecords(self._database)
         """What is known of audits that were asked for."""
         self.upkeep = Upkeep(self._database, clock)
@@ -144,14 +141,7 @@ class Ledger:
         """
         if not issues:
             return []
-        now = self._clock()
-        self._answers += sum(issue.key is not None for issue in issues)
-        with self._database.write() as connection:
-            if self._answers >= _ANSWERS_BETWEEN:
-                # Twice as many as came, a few at a time: nobody has to wait for it.
-                forget_answers(connection, now, 2 * self._answers)
-                self._answers = 0
-            return write_issues(connection, issues, now)
+        return self._issuing.write(issues, self._clock())
 
     def promise(self, id: str, *, tenant: str | None = None) -> Promise:
         """One promise.
