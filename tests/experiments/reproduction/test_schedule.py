@@ -24,7 +24,6 @@ from rocourse.experiments.reproduction import _schedule as schedule
 from rocourse.experiments.reproduction import _work as work
 from rocourse.options import plain
 
-
 cluster = pytest.fixture(scope="module")(start_cluster)
 
 
