@@ -298,3 +298,17 @@ def test_an_event_with_the_number_of_one_in_another_month_is_found(url, connecti
             [ids[0]],
         )
         assert not ledger.upkeep.verify().clean
+
+
+def test_a_month_that_retention_emptied_gives_its_space_back(url, connection):
+    def size():
+        query = "SELECT pg_relation_size(%s)"
+        return connection.execute(query, [f"ledger_promises{month()}"]).fetchone()[0]
+
+    with Ledger.open(url) as ledger:
+        ids = issue_many(ledger, 300, row={"Note": "x" * 500}, recourse={"Note": "y" * 500})
+        full = size()
+        assert sum(done.promises for done in ledger.upkeep.retain(days=0)) == len(ids)
+        connection.execute(f"VACUUM FULL ledger_promises{month()}")
+        assert size() < full / 2
+        assert ledger.upkeep.verify().clean
