@@ -88,14 +88,7 @@ def measure(address: str, folder: Path, options: argparse.Namespace) -> None:
         with measured(f"audited with {jobs}", options.promises):
             call(*command)
     sizes(address, options.promises)
-    with Ledger.open(address) as ledger:
-        month = first + timedelta(days=31) + _HOLDS
-        with measured("retained: nothing has ended", options.promises):
-            assert not ledger.upkeep.retain(days=(now - first).days)
-        days = max(0, (now - month).days)
-        begun, spent = time.perf_counter(), processor()
-        done = sum(one.promises for one in ledger.upkeep.retain(days=days))
-        tell("retained: erased", done, begun, spent)
+    retain(address, options.promises, first, now)
     if options.verify:
         with measured("verified", options.promises):
             call("ledger", "verify", address)
@@ -217,6 +210,17 @@ def ask(ledger: Ledger, records: Sequence[Any], now: datetime) -> None:
     with measured("recorded", len(made)):
         for one in made:
             ledger.record(one.id, "redeemed", model="m")
+
+
+def retain(address: str, count: int, first: datetime, now: datetime) -> None:
+    """Erases what has ended: nothing at first, then the first month."""
+    with Ledger.open(address) as ledger:
+        with measured("retained: nothing has ended", count):
+            assert not ledger.upkeep.retain(days=(now - first).days)
+        days = max(0, (now - first - timedelta(days=31) - _HOLDS).days)
+        begun, spent = time.perf_counter(), processor()
+        done = sum(one.promises for one in ledger.upkeep.retain(days=days))
+        tell("retained: erased", done, begun, spent)
 
 
 def sizes(address: str, promises: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from rocourse.ledger._months import LAST_ID, month_end
 from rocourse.ledger._queries import of_tenant
 from rocourse.ledger._records import Event, Status
 from rocourse.ledger._tables import CHAINED, answers, events, links, promises
@@ -101,13 +102,15 @@ def retain(
     later = sa.exists().where(events.c.promise == promises.c.id, events.c.at > before)
     settled = sa.and_(promises.c.status.not_in(binds), ~later)
     ended = sa.and_(sa.or_(promises.c.expires_at <= before, settled), promises.c.salt.is_not(None))
-    if after is not None:
-        ended = sa.and_(ended, promises.c.id > after)
-    rows = _locked(connection, ended, tenant, _AT_ONCE)
-    if not rows:
-        return None
-    done = _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
-    return done, str(rows[-1]["id"])
+    while after != LAST_ID:
+        end = month_end(connection, after)
+        own = [ended, promises.c.id <= end, *([] if after is None else [promises.c.id > after])]
+        rows = _locked(connection, sa.and_(*own), tenant, _AT_ONCE)
+        if rows:
+            done = _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
+            return done, str(rows[-1]["id"])
+        after = end
+    return None
 
 
 def erasures(connection: sa.Connection, tenant: str | None) -> list[Erasure]:
