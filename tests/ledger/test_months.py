@@ -312,3 +312,22 @@ def test_a_month_that_retention_emptied_gives_its_space_back(url, connection):
         connection.execute(f"VACUUM FULL ledger_promises{month()}")
         assert size() < full / 2
         assert ledger.upkeep.verify().clean
+
+
+def test_no_page_reaches_into_another_month(url, connection):
+    """So that none is read again for each page of another, as of a tenant that has left."""
+    Ledger.open(url).close()
+    months = [[id_of(2026, k, 2), id_of(2026, k, 28)] for k in (1, 2)]
+    for k in (1, 2):
+        connection.execute(f"SELECT ledger_add_month('2026-{k:02d}-01')")
+    months += [[new_id()], [id_of(2900, 1, 1)], ["ffffffff-ffff-ffff-ffff-ffffffffffff"]]
+    ids = [id for month in months for id in month]
+    with Ledger.open(url) as ledger:
+        ledger.issue([make_issue(*(make_promise(id=id) for id in ids))])
+        read = [[one.id for one in page] for page in ledger.binding_promises(at=NOW)]
+        assert read == months
+        part = ledger.promised_rows(at=NOW, after=ids[0], until=ids[2])
+        assert [list(page.ids) for page in part] == [[ids[1]], [ids[2]]]
+        erased = [done.promises for done in ledger.upkeep.retain(days=0)]
+        assert erased == [len(month) for month in months]
+        assert ledger.upkeep.verify().clean
