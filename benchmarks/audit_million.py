@@ -50,16 +50,21 @@ def main() -> None:
             _run("verify", "ledger", "verify", ledger, "--json")
 
 
-def make_promises(folder: Path, promises: int, address: str | None = None) -> None:
-    """Trains and stores a model, and makes a ledger of promises, by default a file beside it."""
+def train(folder: Path) -> list[dict[str, object]]:
+    """Trains and stores a model, and gives the rows that it knows."""
     data = datasets.load("german_credit", seed=0)
     frame = next(iter(data.subsets.values()))
     rows = frame.drop(columns=data.target)
     model = CounterNet(schema=data.schema, trainer__epochs=30, random_state=0)
     model.fit(rows, frame[data.target]).save(folder / "model")
-    records, now = json.loads(rows.to_json(orient="records")), datetime.now(UTC)
+    return json.loads(rows.to_json(orient="records"))
+
+
+def make_promises(folder: Path, promises: int) -> None:
+    """Trains and stores a model, and makes a ledger of promises beside it."""
+    records, now = train(folder), datetime.now(UTC)
     began, start_time = time.process_time(), time.perf_counter()
-    with Ledger.open(address or folder / "ledger.db") as ledger:
+    with Ledger.open(folder / "ledger.db") as ledger:
         for start in range(0, promises, _AT_ONCE):
             made = [
                 NewPromise(
@@ -79,9 +84,9 @@ def make_promises(folder: Path, promises: int, address: str | None = None) -> No
             ]
             ledger.issue([Issue(promises=made, fingerprint="f", answer="{}")])
     spent = f"{time.process_time() - began:.1f} s of processor time"
-    size = "" if address else f", {(folder / 'ledger.db').stat().st_size / 2**20:.0f} MiB"
+    size = f"{(folder / 'ledger.db').stat().st_size / 2**20:.0f} MiB"
     rate = promises / (time.perf_counter() - start_time)
-    print(f"{promises:,} promises written with {spent}, {rate:,.0f} a second{size}", flush=True)
+    print(f"{promises:,} promises written with {spent}, {rate:,.0f} a second, {size}", flush=True)
 
 
 def _run(name: str, *command: object) -> None:

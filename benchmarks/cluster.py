@@ -27,6 +27,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 import ray
 from _cores import limit_cores
 from _loan_shapes import ENCODER, HEAD, TRAINING_ROWS, draw_rows, make_schema
+from _processes import held, processor
 from audit_million import make_promises
 from ray.cluster_utils import Cluster
 from stream_million import draw_batches
@@ -203,39 +204,6 @@ def memory() -> Iterator[list[int]]:
     finally:
         over.set()
         thread.join()
-
-
-def ours() -> dict[int, list[str]]:
-    """This process and those below it, with what Linux tells of each after its name."""
-    told = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            told[int(path.parent.name)] = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-    known, grown = {os.getpid()}, True
-    while grown:
-        more = {child for child, fields in told.items() if int(fields[1]) in known} - known
-        known, grown = known | more, bool(more)
-    return {process: told[process] for process in known}
-
-
-def processor() -> float:
-    """Seconds that these have spent, and those before them that have ended."""
-    ticks = sum(int(field) for fields in ours().values() for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def held() -> int:
-    """Bytes that these hold."""
-    total = 0
-    for process in ours():
-        try:
-            text = Path(f"/proc/{process}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        total += 1024 * sum(map(int, re.findall(r"^Pss:\s+(\d+)", text, flags=re.MULTILINE)))
-    return total
 
 
 if __name__ == "__main__":

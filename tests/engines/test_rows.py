@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from itertools import count
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -14,7 +15,8 @@ from tests.versions import as_told
 
 from rocourse.artifacts import StoredModel, save
 from rocourse.console import _requests
-from rocourse.engines import _spread
+from rocourse.engines import ProcessPool, _spread
+from rocourse.engines._ray import RayPool
 from rocourse.tables import _rows
 
 cluster = pytest.fixture(scope="module")(start_cluster)
@@ -175,6 +177,38 @@ def test_a_folder_is_written_part_by_part(folder, tmp_path, engine, command):
     assert again.stdout == first.stdout
     assert {name: (parts / name).stat().st_mtime_ns for name in kept} == kept
     assert pq.read_table(parts / names[1]).num_rows == BATCH
+
+
+WAYS = {"processes": ("--jobs=2",), "ray": ("--engine=ray",)}
+
+
+@pytest.mark.parametrize(("name", "pool"), [("processes", ProcessPool), ("ray", RayPool)])
+def test_what_is_interrupted_on_one_engine_goes_on_on_the_other(
+    folder, tmp_path, cluster, monkeypatch, name, pool
+):
+    args = ("recourse", folder / "model", folder / "a.csv")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    succeed(*args, "--out", whole)
+    turns, wait = count(), pool.wait
+
+    def interrupted(self):
+        if next(turns) == 2:
+            raise KeyboardInterrupt
+        return wait(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pool, "wait", interrupted)
+        assert run(*args, "--out", parts, *WAYS[name]).exit_code == 130
+    assert not (parts / "_SUCCESS").exists()
+    kept = {path: path.stat().st_mtime_ns for path in parts.glob("part-*")}
+    assert 2 <= len(kept) <= ROWS // BATCH
+    for path in kept:
+        assert path.read_bytes() == (whole / path.name).read_bytes()
+    [other] = WAYS.keys() - {name}
+    succeed(*args, "--out", parts, *WAYS[other])
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    for path in whole.iterdir():
+        assert (parts / path.name).read_bytes() == path.read_bytes()
 
 
 def test_parts_of_something_else_are_refused_and_replaced_by_force(folder, tmp_path):

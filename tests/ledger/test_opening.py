@@ -1,6 +1,7 @@
 """Opening: addresses, tables and their revisions, and what is refused."""
 
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -35,10 +36,19 @@ def refused(address, **options):
 
 
 def test_fresh_database_is_at_head_and_has_the_tables_of_the_code(ledger):
+    def is_whole(thing, name, kind, reflected, counterpart):
+        # PostgreSQL has a table a month, in which events refer to promises of that month.
+        if kind == "foreign_key_constraint" and not ledger.is_file:
+            return False
+        return kind != "table" or re.search(r"_(other|\d{4}_\d\d)$", name) is None
+
     with ledger._engine.connect() as connection:
-        context = MigrationContext.configure(
-            connection, opts={"version_table": REVISION_TABLE, "compare_type": True}
-        )
+        options = {
+            "version_table": REVISION_TABLE,
+            "compare_type": True,
+            "include_object": is_whole,
+        }
+        context = MigrationContext.configure(connection, opts=options)
         head = ScriptDirectory(str(MIGRATIONS)).get_current_head()
         assert context.get_current_revision() == head
         assert alembic.autogenerate.compare_metadata(context, metadata) == []

@@ -165,7 +165,7 @@ def test_a_ledger_of_the_release_before_is_brought_up_to_date(url):
     with Ledger.open(url) as ledger:
         with ledger._engine.connect() as connection:
             query = sa.text(f"SELECT version_num FROM {REVISION_TABLE}")
-            assert connection.execute(query).scalar_one() == "0007"
+            assert connection.execute(query).scalar_one() == "0008"
         kept = ledger.promise(old)
         assert (kept.row, kept.decision, kept.wishes) == (ROW, None, None)
         assert kept.tenant == "default"

@@ -248,7 +248,7 @@ def test_no_page_is_read_before_it_is_asked_for(ledger):
     pages = ledger.binding_promises(at=NOW, page=2)
     for expected in range(1, 4):
         assert len(next(pages)) == 2
-        assert sum("SELECT" in statement for statement in statements) == expected
+        assert sum("subject" in statement for statement in statements) == expected
     # No transaction stays behind to hold up others.
     assert ledger._engine.pool.checkedout() == 0
 

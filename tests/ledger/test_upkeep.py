@@ -425,6 +425,14 @@ def test_a_copy_restores_to_the_same_in_the_other_database(used, elsewhere, tmp_
             restored(copy, elsewhere)
 
 
+def test_a_copy_of_the_revision_before_has_the_same_rows(ledger, tmp_path):
+    issue_many(ledger, 2)
+    copy = copied(ledger, tmp_path / "copy.jsonl")
+    copy.write_bytes(copy.read_bytes().replace(b'"revision":"0008"', b'"revision":"0007"', 1))
+    assert b'"0007"' in copy.read_bytes()
+    assert restored(copy, tmp_path / "again.db").promises == 2
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from rocourse.ledger._months import LAST_ID, month_end
 from rocourse.ledger._queries import of_tenant
 from rocourse.ledger._records import Event, Status
 from rocourse.ledger._tables import CHAINED, answers, events, links, promises
@@ -75,18 +76,41 @@ def erase(
 
 
 def retain(
-    connection: sa.Connection, before: datetime, tenant: str | None, note: str, now: datetime
-) -> Erasure | None:
-    """Erases some promises that ended by a time, and the answers of before; None: no promises."""
+    connection: sa.Connection,
+    before: datetime,
+    after: str | None,
+    *,
+    tenant: str | None,
+    note: str,
+    now: datetime,
+) -> tuple[Erasure, str] | None:
+    """Erases some promises that ended by a time, and the answers of before.
+
+    Args:
+        connection: In a transaction.
+        before: That time.
+        after: Id of the last promise that was erased so: what comes before it is not read again.
+        tenant: Whose; None for all.
+        note: Why.
+        now: When.
+
+    Returns:
+        What was done, and the id of the last promise; None if there was none left.
+    """
     connection.execute(_answers(answers.c.answered_at <= before, tenant))
     binds = [status.value for status in Status if status.binds]
     later = sa.exists().where(events.c.promise == promises.c.id, events.c.at > before)
     settled = sa.and_(promises.c.status.not_in(binds), ~later)
     ended = sa.and_(sa.or_(promises.c.expires_at <= before, settled), promises.c.salt.is_not(None))
-    rows = _locked(connection, ended, tenant, _AT_ONCE)
-    if not rows:
-        return None
-    return _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
+    while after != LAST_ID:
+        end = month_end(connection, after)
+        own = [ended, promises.c.id <= end, *([] if after is None else [promises.c.id > after])]
+        rows = _locked(connection, sa.and_(*own), tenant, _AT_ONCE)
+        if rows:
+            done = _erase(connection, rows, "retain", "erased for its age", tenant, note, now)
+            return done, str(rows[-1]["id"])
+        after = end
+    return None
 
 
 def erasures(connection: sa.Connection, tenant: str | None) -> list[Erasure]:

@@ -9,12 +9,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from rocourse.errors import LedgerError
 from rocourse.ledger._chain import leaf
+from rocourse.ledger._database import Database
+from rocourse.ledger._months import Months
 from rocourse.ledger._records import Conflict, Issue
 from rocourse.ledger._tables import answers, events, promise_values, promises
 from rocourse.ledger._writing import add_link
 
 # Databases limit the number of parameters of a statement.
 _AT_ONCE = 1000
+# New answers after which old ones are looked for.
+_ANSWERS_BETWEEN = 100
 
 _ISSUED = "issued"
 
@@ -55,19 +59,28 @@ _INSERT_FIRST_EVENTS = sa.insert(events).from_select(
 )
 
 
-def write_issues(
+class Issuing:
+    """Writes issues, and sees to it that there is room for those to come."""
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._months = database, Months(database)
+        self._answers = 0
+
+    def write(self, issues: Sequence[Issue], now: datetime) -> list[str | Conflict]:
+        """Writes issues in one transaction; as `Ledger.issue`, at a time."""
+        self._months.look_after(now)
+        self._answers += sum(issue.key is not None for issue in issues)
+        with self._database.write() as connection:
+            if self._answers >= _ANSWERS_BETWEEN:
+                # Twice as many as came, a few at a time: nobody has to wait for it.
+                _forget_answers(connection, now, 2 * self._answers)
+                self._answers = 0
+            return _write_issues(connection, issues, now)
+
+
+def _write_issues(
     connection: sa.Connection, issues: Sequence[Issue], now: datetime
 ) -> list[str | Conflict]:
-    """Writes issues inside a transaction that the caller commits.
-
-    Args:
-        connection: In the transaction.
-        issues: One for each request.
-        now: The time of the answers.
-
-    Returns:
-        As `Ledger.issue`.
-    """
     firsts: dict[str, Issue] = {}
     for issue in issues:
         if issue.key is not None:
@@ -80,7 +93,7 @@ def write_issues(
     return [_outcome(issue, stored) for issue in issues]
 
 
-def forget_answers(connection: sa.Connection, now: datetime, most: int) -> None:
+def _forget_answers(connection: sa.Connection, now: datetime, most: int) -> None:
     """Deletes the oldest answers whose requests nobody will repeat any more."""
     connection.execute(_FORGET_ANSWERS, {"before": now - ANSWERS_KEPT, "most": most})
 

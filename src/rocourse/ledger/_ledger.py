@@ -17,8 +17,9 @@ from rocourse.ledger._checks import check_moment, check_name, check_page, check_
 from rocourse.ledger._database import Database
 from rocourse.ledger._engine import make_engine
 from rocourse.ledger._failures import opening
-from rocourse.ledger._issuing import forget_answers, write_issues
+from rocourse.ledger._issuing import Issuing
 from rocourse.ledger._migrate import REVISION_TABLE, migrate
+from rocourse.ledger._months import month_by_month
 from rocourse.ledger._probe import check_writable
 from rocourse.ledger._queries import checked_id, every_nth, find, lock, of_tenant, outcomes, owed
 from rocourse.ledger._records import Conflict, Event, Issue, Promise, PromisedRows, Status
@@ -34,9 +35,6 @@ from rocourse.ledger._tables import (
 from rocourse.ledger._upkeep import Clock, Upkeep
 from rocourse.ledger._writing import append
 
-# New answers after which old ones are looked for.
-_ANSWERS_BETWEEN = 100
-
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
@@ -51,7 +49,7 @@ class Ledger:
     def __init__(self, engine: sa.Engine, name: str, clock: Clock) -> None:
         self._engine, self._clock, self._name = engine, clock, name
         self._database = Database(engine)
-        self._answers = 0
+        self._issuing = Issuing(self._database)
         self.audits = AuditRecords(self._database)
         """What is known of audits that were asked for."""
         self.upkeep = Upkeep(self._database, clock)
@@ -144,14 +142,7 @@ class Ledger:
         """
         if not issues:
             return []
-        now = self._clock()
-        self._answers += sum(issue.key is not None for issue in issues)
-        with self._database.write() as connection:
-            if self._answers >= _ANSWERS_BETWEEN:
-                # Twice as many as came, a few at a time: nobody has to wait for it.
-                forget_answers(connection, now, 2 * self._answers)
-                self._answers = 0
-            return write_issues(connection, issues, now)
+        return self._issuing.write(issues, self._clock())
 
     def promise(self, id: str, *, tenant: str | None = None) -> Promise:
         """One promise.
@@ -261,7 +252,8 @@ class Ledger:
             tenant: Whose; None for all.
         """
         query = self._owed(sa.select(promises), at, since, page, tenant)
-        return self._pages(query)
+        pages = month_by_month(self._database, query, after=None, until=None)
+        return ([to_promise(row._mapping) for row in found] for found in pages)
 
     def promised_rows(
         self,
@@ -284,11 +276,9 @@ class Ledger:
             tenant: See there.
         """
         query = self._owed(sa.select(*PROMISED), at, since, page, tenant)
-        if after is not None:
-            query = query.where(promises.c.id > after)
-        if until is not None:
-            query = query.where(promises.c.id <= until)
-        return self._columns(query)
+        pages = month_by_month(self._database, query, after=after, until=until)
+        # As they come: nothing of a page is held while the next one is read.
+        return map(to_promised_rows, pages)
 
     def cuts(
         self, every: int, *, at: datetime, since: datetime | None, tenant: str | None
@@ -373,27 +363,6 @@ class Ledger:
             check_moment("since", since)
         query = query.where(owed(at, since))
         return of_tenant(query, tenant).order_by(promises.c.id).limit(page)
-
-    def _columns(self, query: sa.Select[Any]) -> Iterator[PromisedRows]:
-        asked = query
-        while True:
-            with self._database.read() as connection:
-                found = connection.execute(asked).all()
-            if not found:
-                return
-            asked = query.where(promises.c.id > found[-1].id)
-            rows = [to_promised_rows(found)]
-            # Nothing of it is held while the next page is read.
-            del found
-            yield rows.pop()
-
-    def _pages(self, query: sa.Select[tuple[object, ...]]) -> Iterator[list[Promise]]:
-        found = self._fetch(query)
-        while found:
-            # Asked for after the page was used: what is recorded meanwhile is seen.
-            last = found[-1].id
-            yield found
-            found = self._fetch(query.where(promises.c.id > last))
 
     def _fetch(self, query: sa.Select[tuple[object, ...]]) -> list[Promise]:
         with self._database.read() as connection:

@@ -34,4 +34,5 @@ def writer_grants(role: str) -> list[str]:
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON {_CHANGED} TO {name}",
         f"GRANT SELECT ON ledger_revision TO {name}",
         f"GRANT USAGE ON SEQUENCE ledger_events_number_seq TO {name}",
+        f"GRANT EXECUTE ON FUNCTION ledger_make_months() TO {name}",
     ]

@@ -82,13 +82,16 @@ class Upkeep:
         check_text("note", note)
         check_days(days)
         done: list[Erasure] = []
-        while not done or done[-1].promises:
+        last: str | None = None
+        while True:
             now = self._clock()
+            before = now - timedelta(days=days)
             with self._database.write() as connection:
-                found = retain(connection, now - timedelta(days=days), tenant, note, now)
+                found = retain(connection, before, last, tenant=tenant, note=note, now=now)
             if found is None:
                 break
-            done.append(found)
+            erasure, last = found
+            done.append(erasure)
         self._forget()
         return done
 

@@ -81,6 +81,7 @@ def verify(connect: Connect, known: Head | None) -> Verification:
         head = read_head(connection)
         _check_file(connection, faults)
     looked = _walk(connect, head, faults)
+    _check_numbers(connect, head, looked, faults)
     if known is not None:
         _check_known(connect, known, head, faults)
     with connect() as connection:
@@ -127,6 +128,15 @@ def _walk(connect: Connect, head: Head, faults: _Faults) -> int:
     if number != head.number:
         faults.add(f"Link {head.number} of the chain is missing.")
     return looked
+
+
+def _check_numbers(connect: Connect, head: Head, looked: int, faults: _Faults) -> None:
+    """Whether the walk came to every event: where each month has a table, numbers may be twice."""
+    query = sa.select(sa.func.count()).select_from(events).where(events.c.link <= head.number)
+    with connect() as connection:
+        count = connection.execute(query).scalar_one()
+    if count != looked:
+        faults.add(f"Of {count} events, {abs(count - looked)} have the number of another one.")
 
 
 def _check_link(

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from tests.clusters import ENGINES, start_cluster
 from tests.experiments.reproduction.tiny import CELL, OPTIONS, cell
 
 from rocourse.datasets import load
@@ -22,6 +23,8 @@ from rocourse.experiments.reproduction import (
 from rocourse.experiments.reproduction import _schedule as schedule
 from rocourse.experiments.reproduction import _work as work
 from rocourse.options import plain
+
+cluster = pytest.fixture(scope="module")(start_cluster)
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +191,32 @@ def test_two_processes_do_what_one_does(done, tmp_path):
     outcome = run_jobs([broken, *jobs], store, engine=Engine(jobs=2))
     assert outcome.done == 8 and list(outcome.failed) == [broken]
     one, two = (collect(CELL, s.results(jobs)) for s in (done[0], store))
+    assert timeless(one) == timeless(two)
+
+
+@pytest.mark.parametrize(("name", "other"), [("processes", "ray"), ("ray", "processes")])
+def test_a_run_that_is_interrupted_on_one_engine_goes_on_on_the_other(
+    done, tmp_path, cluster, name, other
+):
+    """With a job among the others that fails: it is reported, and tried again."""
+    store = Store(tmp_path)
+    broken = cell(trainer__learning_rate=-1.0).fit("D1", 0)
+    jobs = [broken, *seed_by_seed([CELL])]
+
+    def interrupt(advance):
+        if advance.done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, store, engine=ENGINES[name], on_advance=interrupt)
+    kept = {job: store.path(job).stat().st_mtime_ns for job in jobs if store.has(job)}
+    told = []
+    outcome = run_jobs(jobs, store, engine=ENGINES[other], on_advance=told.append)
+    assert list(outcome.failed) == [broken] and "learning_rate" in outcome.failed[broken]
+    assert "learning_rate" in next(advance.error for advance in told if advance.job == broken)
+    assert outcome.stored == len(kept)
+    assert {job: store.path(job).stat().st_mtime_ns for job in kept} == kept
+    one, two = (collect(CELL, s.results(jobs[1:])) for s in (done[0], store))
     assert timeless(one) == timeless(two)
 
 
