@@ -35,8 +35,8 @@ from rocourse.schema import Recourse
 CHOSEN = ("wage", "males", "computers", "attrition", "gsoep", "chile", "loans", "rotterdam")
 VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "recode .05": {"recode": 0.05},
-    "recode .1": {"recode": 0.1},
+    "drift .4": {"drift": 0.4},
+    "tilt 1": {"tilt": 1.0},
 }
 STATED = (0.8, 0.9, 0.95)
 _ROWS, _ASKED = 900, 200

@@ -58,38 +58,6 @@ def test_a_shuffled_column_says_nothing_about_the_class():
         assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
 
 
-def test_a_recoded_number_keeps_its_values_and_says_nothing():
-    labels = np.arange(4000) % 2
-    rows = Rows(np.stack([labels, labels], 1).astype(np.float32), random_rows(4000).categories)
-    drawn, drawn_labels = shifted(rows, labels, recode=1.0)
-    for column in drawn.continuous.T:
-        assert abs(np.corrcoef(column, drawn_labels)[0, 1]) < 0.06
-        assert abs(column.mean() - 0.5) < 0.06
-
-
-def test_a_recoded_category_has_another_code_for_everybody():
-    rows = random_rows(600)
-    labels = (rows.categories[:, 0] == 1).astype(int)
-    seen = set()
-    for seed in range(40):
-        drawn, drawn_labels = shifted(rows, labels, seed, recode=1.0)
-        pairs = set(zip(drawn.categories[:, 0].tolist(), drawn_labels.tolist(), strict=True))
-        # Each of the three codes with one class: none was mixed with another.
-        assert len(pairs) == 3
-        seen |= pairs
-    assert seen == {(code, label) for code in range(3) for label in range(2)}
-
-
-def test_as_many_columns_are_recoded_as_asked_for():
-    labels = np.arange(400) % 2
-    rows = Rows(np.stack([labels, labels], 1).astype(np.float32), random_rows(400).categories)
-    recoded = 0
-    for seed in range(200):
-        drawn, drawn_labels = shifted(rows, labels, seed, recode=0.3)
-        recoded += sum((column != drawn_labels).any() for column in drawn.continuous.T)
-    assert 0.22 < recoded / 400 < 0.38
-
-
 @pytest.mark.parametrize("evenness", [0.0, 0.5, 1.0])
 def test_classes_are_drawn_as_evenly_as_asked_for(evenness):
     labels = (np.arange(20_000) % 10 == 0).astype(int)

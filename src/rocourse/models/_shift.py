@@ -1,6 +1,6 @@
 """Simulated shifts: training rows as they might look when a model is trained anew."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -51,12 +51,6 @@ class Shift(Options):
         default=0.0,
         doc="The probability that a categorical column is shuffled, so that models do without it. "
         "For shifts in which codes change their meaning.",
-        rule=share(all_of_it=True),
-    )
-    recode: float = option(
-        default=0.0,
-        doc="The probability that a column comes to say something else: its categories are "
-        "exchanged, its numbers shuffled. For what is asked, measured or coded otherwise.",
         rule=share(all_of_it=True),
     )
     tilt: float = option(
@@ -112,8 +106,6 @@ def shift_rows(data: TrainingRows, shift: Shift, rng: np.random.Generator) -> Tr
         column[flipped] = _redrawn(column, size, int(flipped.sum()), shift.uniform_flip, rng)
         if rng.random() < shift.shuffle:
             rng.shuffle(column)
-    if shift.recode:
-        _recode(values, codes, layout.group_sizes, shift.recode, rng)
     return data._replace(rows=Rows(values.astype(np.float32), codes))
 
 
@@ -201,21 +193,6 @@ def _move_ordered(
             moves = np.rint(rng.uniform(-reach, reach, len(column))).astype(np.int64)
             # What is missing is neither more nor less.
             column[:] = np.where(column == size, size, np.clip(column + moves, 0, size - 1))
-
-
-def _recode(
-    values: np.ndarray,
-    codes: np.ndarray,
-    sizes: Sequence[int],
-    share: float,
-    rng: np.random.Generator,
-) -> None:
-    for column in values.T:
-        if rng.random() < share:
-            rng.shuffle(column)
-    for size, column in zip(sizes, codes.T, strict=True):
-        if rng.random() < share:
-            column[:] = rng.permutation(size)[column]
 
 
 def _redrawn(
