@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,6 +61,30 @@ def train(folder: Path) -> list[dict[str, object]]:
     return json.loads(rows.to_json(orient="records"))
 
 
+def made_promise(
+    records: Sequence[dict[str, object]],
+    k: int,
+    issued_at: datetime,
+    expires_at: datetime,
+    **named: str,
+) -> NewPromise:
+    """The promise of this number, between rows of the records."""
+    return NewPromise(
+        subject=f"A-{k}",
+        model="0" * 64,
+        schema_version="1",
+        row=records[k % len(records)],
+        recourse=records[(7 * k + 3) % len(records)],
+        desired=1,
+        probability_before=0.2,
+        probability_after=0.8,
+        robustness=0.9,
+        issued_at=issued_at,
+        expires_at=expires_at,
+        **named,
+    )
+
+
 def make_promises(folder: Path, promises: int) -> None:
     """Trains and stores a model, and makes a ledger of promises beside it."""
     records, now = train(folder), datetime.now(UTC)
@@ -67,19 +92,7 @@ def make_promises(folder: Path, promises: int) -> None:
     with Ledger.open(folder / "ledger.db") as ledger:
         for start in range(0, promises, _AT_ONCE):
             made = [
-                NewPromise(
-                    subject=f"A-{k}",
-                    model="0" * 64,
-                    schema_version="1",
-                    row=records[k % len(records)],
-                    recourse=records[(7 * k + 3) % len(records)],
-                    desired=1,
-                    probability_before=0.2,
-                    probability_after=0.8,
-                    robustness=0.9,
-                    issued_at=now - timedelta(days=k % 300),
-                    expires_at=now + timedelta(days=365),
-                )
+                made_promise(records, k, now - timedelta(days=k % 300), now + timedelta(days=365))
                 for k in range(start, min(start + _AT_ONCE, promises))
             ]
             ledger.issue([Issue(promises=made, fingerprint="f", answer="{}")])

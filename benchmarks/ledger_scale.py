@@ -27,7 +27,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 
 import psycopg
 from _processes import processor
-from audit_million import train
+from audit_million import made_promise, train
 from tests.ledger.postgres import PostgresServer, why_missing
 
 from rocourse.ledger import Head, Issue, Ledger, NewPromise, new_id
@@ -110,20 +110,7 @@ def make(
 ) -> Iterator[NewPromise]:
     """Promises, issued at these moments."""
     for k, moment in zip(range(start, start + count), moments, strict=True):
-        yield NewPromise(
-            id=id_of(moment),
-            subject=f"A-{k}",
-            model="0" * 64,
-            schema_version="1",
-            row=records[k % len(records)],
-            recourse=records[(7 * k + 3) % len(records)],
-            desired=1,
-            probability_before=0.2,
-            probability_after=0.8,
-            robustness=0.9,
-            issued_at=moment,
-            expires_at=moment + _HOLDS,
-        )
+        yield made_promise(records, k, moment, moment + _HOLDS, id=id_of(moment))
 
 
 def id_of(moment: datetime) -> str:
