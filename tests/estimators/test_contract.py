@@ -92,6 +92,18 @@ def test_recourse_satisfies_the_constraints_after_decoding(model, rows):
         assert advice[feature.name].between(feature.low, feature.high).all()
 
 
+def test_nobody_is_asked_for_what_hardly_anybody_has(model, rows, loans):
+    recourse = model.recourse(rows)
+    advice, usual = recourse.attempted(), model.usual_
+    for i, feature in enumerate(model.schema_.continuous):
+        changed = advice[feature.name].to_numpy() != rows[feature.name].to_numpy()
+        raw = feature.low + feature.span * np.array([usual.low[i], usual.high[i]])
+        assert raw[0] >= loans[feature.name].quantile(0.01) - 1e-6 * feature.span
+        assert raw[1] <= loans[feature.name].quantile(0.99) + 1e-6 * feature.span
+        slack = 1e-6 * feature.span
+        assert advice[feature.name][changed].between(raw[0] - slack, raw[1] + slack).all()
+
+
 def test_input_is_not_mutated(model, rows):
     before = rows.copy(deep=True)
     model.recourse(rows)

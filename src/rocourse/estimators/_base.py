@@ -57,7 +57,7 @@ from rocourse.networks import Predictor
 from rocourse.options import NESTED
 from rocourse.reasons import Background
 from rocourse.recourse import Advisor, Context, Fitting, GeneratorProposer, Proposer, State
-from rocourse.schema import CutOff, OutOfRange, Rows, Schema, verdicts
+from rocourse.schema import CutOff, OutOfRange, Rows, Schema, Usual, verdicts
 
 _TRAINER, _PROPOSER = PlainTrainer(), GeneratorProposer()
 
@@ -97,6 +97,8 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
     """What decides."""
     cut_off_: CutOff | None
     """From which probability on the favourable class is granted; None: the most probable class."""
+    usual_: Usual | None
+    """The values that recourses ask for, of training rows; None: all that the schema allows."""
     network_: Predictor | None
     """The model's network; of a model without one, what imitates it, where that is needed."""
     state_: State
@@ -128,6 +130,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         preset: str | None = None,
         threshold: float | None = None,
         approval_rate: float | None = None,
+        unusual: bool = False,
         witnesses: int = 0,
         out_of_range: OutOfRange = "clip",
         random_state: Any = None,
@@ -141,6 +144,7 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         self.preset = preset
         self.threshold = threshold
         self.approval_rate = approval_rate
+        self.unusual = unusual
         self.witnesses = witnesses
         self.out_of_range: OutOfRange = out_of_range
         self.random_state = random_state
@@ -225,7 +229,10 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         self.schema_ = self._learn_schema(frame, y)
         rows = self.schema_.encode(frame, out_of_range=self.out_of_range)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        data = TrainingRows(rows, labels, len(self.classes_), self.schema_, known_groups)
+        self.usual_ = None if self.unusual else Usual.of(rows, self.schema_)
+        data = TrainingRows(
+            rows, labels, len(self.classes_), self.schema_, known_groups, usual=self.usual_
+        )
         self.training_ = told_rows(data, labelled=y is not None)
         self.__dict__.pop("digest_", None)
         history = History(on_epoch)
@@ -291,7 +298,14 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         return tuple(trained.networks)
 
     def _context(self) -> Context:
-        return Context(self.schema_, self.model_, self.network_, self.seed_, self.cut_off_)
+        return Context(
+            self.schema_,
+            self.model_,
+            self.network_,
+            self.seed_,
+            self.cut_off_,
+            usual=self.usual_,
+        )
 
     @cached_property
     def _advisor(self) -> Advisor:

@@ -25,6 +25,7 @@ class Composed(Protocol):
     preset: str | None
     threshold: float | None
     approval_rate: float | None
+    unusual: bool
     witnesses: int
     out_of_range: OutOfRange
 
@@ -64,6 +65,9 @@ PARAMETERS = Parameters(
         "classes; None: the most probable class is given, or `approval_rate` says.",
         "approval_rate": "The share of the training rows that are to be granted the favourable "
         "class: sets the threshold in `fit`, also for the models that recourses are tried on.",
+        "unusual": "Whether recourses may ask for what hardly any training row has: numbers beyond "
+        "the first and the 99th percentile, categories of less than 2% of the rows. The paper's "
+        "methods do.",
         "witnesses": "Models of shifted training rows that are kept beside the model, to say how "
         "many of them would honour a recourse.",
         "out_of_range": "What to do with values outside the training range, `clip` or `error`.",
@@ -121,6 +125,8 @@ def check_parameters(estimator: Composed) -> None:
     if estimator.out_of_range not in get_args(OutOfRange):
         choices = ", ".join(repr(choice) for choice in get_args(OutOfRange))
         raise _wrong("out_of_range", f"one of {choices}", estimator.out_of_range)
+    if not isinstance(estimator.unusual, bool):
+        raise _wrong("unusual", "True or False", estimator.unusual)
     count = estimator.witnesses
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise _wrong("witnesses", "a whole number of at least 0", count)

@@ -23,7 +23,7 @@ from rocourse.networks import Predictor
 from rocourse.options import plain
 from rocourse.reasons import Background
 from rocourse.recourse import Proposer
-from rocourse.schema import CutOff, Schema
+from rocourse.schema import CutOff, Schema, Usual
 
 if TYPE_CHECKING:
     from rocourse.estimators._base import RecourseClassifier
@@ -79,6 +79,7 @@ def _header(estimator: "RecourseClassifier", given: dict[str, Any] | None) -> He
             "preset": estimator.preset,
             "threshold": estimator.threshold,
             "approval_rate": estimator.approval_rate,
+            "unusual": estimator.unusual,
             "witnesses": estimator.witnesses,
             "out_of_range": estimator.out_of_range,
             "random_state": plain(seed) if isinstance(seed, int | None) else estimator.seed_,
@@ -97,6 +98,7 @@ def _header(estimator: "RecourseClassifier", given: dict[str, Any] | None) -> He
         # A model that was trained elsewhere: what it is, and its arrays where it has any.
         "given": given,
         "cut_off": None if estimator.cut_off_ is None else estimator.cut_off_._asdict(),
+        "usual": None if estimator.usual_ is None else estimator.usual_.to_dict(),
         # What the model card tells besides.
         "training": estimator.training_,
         "measured": estimator.measured_,
@@ -156,6 +158,8 @@ def from_state(
     estimator.network_ = _network(header, tensors, _NETWORK, schema)
     cut_off = header.get("cut_off")
     estimator.cut_off_ = None if cut_off is None else CutOff(**cut_off)
+    usual = header.get("usual")
+    estimator.usual_ = None if usual is None else Usual.from_dict(usual)
     refits: tuple[BatchModel, ...] = ()
     if given is None:
         assert estimator.network_ is not None  # what is not supplied has been stored

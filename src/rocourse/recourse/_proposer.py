@@ -21,7 +21,7 @@ from rocourse.models.training import GeneratorTask, History
 from rocourse.networks import Predictor
 from rocourse.options import Options
 from rocourse.recourse.search._feasible import Space
-from rocourse.schema import CutOff, Narrowing, Rows, Schema, verdicts
+from rocourse.schema import CutOff, Narrowing, Rows, Schema, Usual, verdicts
 from rocourse.schema.constraints import ConstraintLayer
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Context:
         seed: For whatever is drawn; the same for the same fit.
         cut_off: By which the model decides; None: the most probable class is given.
         narrowing: What wishes leave of what the schema allows; None: all of it.
+        usual: The values that may be asked for; None: all that the schema allows.
     """
 
     schema: Schema
@@ -51,6 +52,7 @@ class Context:
     seed: int
     cut_off: CutOff | None = None
     narrowing: Narrowing | None = None
+    usual: Usual | None = None
 
     def narrowed(self, narrowing: Narrowing) -> "Context":
         """The same for wishes; the model that decides is not made again."""
@@ -71,7 +73,7 @@ class Context:
     @cached_property
     def constraints(self) -> ConstraintLayer:
         """What recourses may ask for, inside compiled code."""
-        rules = ConstraintLayer.from_schema(self.schema)
+        rules = ConstraintLayer.from_schema(self.schema, self.usual)
         return rules if self.narrowing is None else rules.narrowed(self.narrowing)
 
     @cached_property

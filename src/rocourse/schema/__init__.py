@@ -37,6 +37,7 @@ from rocourse.schema._recourse import Recourse
 from rocourse.schema._row import EncodedRow, RowCodec, RowCodes, jsonable
 from rocourse.schema._rules import COLUMN, NEGLIGIBLE_CHANGE, CategoryRule, Fault, NumberRule
 from rocourse.schema._schema import Schema
+from rocourse.schema._usual import Usual, common_categories, usual_ends, without_codes
 from rocourse.schema._values import ValueIndex
 from rocourse.schema._wishes import EachWishes, Wishes, WishesLike, wishes_of_rows
 from rocourse.schema.check import Finding, TableCheck
@@ -80,6 +81,7 @@ __all__ = [
     "Start",
     "TableCheck",
     "Target",
+    "Usual",
     "ValueIndex",
     "as_frame",
     "Wishes",
@@ -95,10 +97,13 @@ __all__ = [
     "one_hot",
     "proximity",
     "codes_as_none",
+    "common_categories",
     "threshold_of_rate",
     "together_in_words",
+    "usual_ends",
     "verdicts",
     "wishes_of_rows",
     "codes_as_gaps",
+    "without_codes",
     "words_of",
 ]

@@ -18,7 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Categorical, Continuous, Layout, Narrowing, NumberRule, Schema
+from rocourse.schema import (
+    Categorical,
+    Continuous,
+    Layout,
+    Narrowing,
+    NumberRule,
+    Schema,
+    Usual,
+)
 from rocourse.schema.action_limits import ActionLimits
 
 __all__ = ["ConstraintLayer", "Limits", "expand", "harden", "soften"]
@@ -54,8 +62,13 @@ class ConstraintLayer(eqx.Module):
     actions: ActionLimits | None = None
 
     @classmethod
-    def from_schema(cls, schema: Schema) -> "ConstraintLayer":
-        """Reads the rules off a schema."""
+    def from_schema(cls, schema: Schema, usual: Usual | None = None) -> "ConstraintLayer":
+        """Reads the rules off a schema.
+
+        Args:
+            schema: The schema.
+            usual: The values that may be asked for; None: all that the schema allows.
+        """
         continuous, categorical = schema.continuous, schema.categorical
         layout = schema.layout
         sizes = np.asarray(layout.group_sizes, dtype=int)
@@ -75,14 +88,19 @@ class ConstraintLayer(eqx.Module):
 
         numbers = [rule for rule in schema.rules.values() if isinstance(rule, NumberRule)]
         limits = np.array([_encoded_bounds(rule) for rule in numbers], np.float32).reshape(-1, 2)
+        low, high = limits.T
+        asked = ~is_gap
+        if usual is not None:
+            low, high = np.clip(usual.low, low, high), np.clip(usual.high, low, high)
+            asked &= usual.common
         rules = {
-            "low": limits[:, 0],
-            "high": limits[:, 1],
+            "low": low,
+            "high": high,
             "may_rise": np.array([rises(f) for f in continuous], dtype=bool),
             "may_fall": np.array([falls(f) for f in continuous], dtype=bool),
             "position": position,
-            "category_may_rise": per_category([rises(f) for f in categorical]) & ~is_gap,
-            "category_may_fall": per_category([falls(f) for f in categorical]) & ~is_gap,
+            "category_may_rise": per_category([rises(f) for f in categorical]) & asked,
+            "category_may_fall": per_category([falls(f) for f in categorical]) & asked,
         }
         # Put there as they are: `jnp.asarray` would compile something for each new shape.
         return cls(**jax.device_put(rules), layout=layout, actions=ActionLimits.of(schema))

@@ -9,7 +9,7 @@ from rocourse.attack import Attack
 from rocourse.models.training._history import History
 from rocourse.networks import GeneratorBuilder, Predictor, RecourseGenerator
 from rocourse.options import Options, maybe, number, one_of, option, share, whole, widths
-from rocourse.schema import CutOff, Rows, Schema
+from rocourse.schema import CutOff, Rows, Schema, Usual
 
 Loss = Literal["mse", "cross_entropy"]
 ValidityLoss = Literal["mse", "cross_entropy", "hinge"]
@@ -34,6 +34,8 @@ class TrainingRows(NamedTuple):
     """How much speaks for each class, log-odds `[n, classes]`, where labels may drift."""
     cut_off: CutOff | None = None
     """By which rows are judged, also by models that are trained on them shifted."""
+    usual: Usual | None = None
+    """The values that recourses may ask for; None: all that the schema allows."""
 
     def take(self, places: np.ndarray) -> "TrainingRows":
         """The rows at these places."""

@@ -68,7 +68,7 @@ def train(
     """
     history = History() if history is None else history
     trainer, task = plan.trainer, plan.generator
-    constraints = ConstraintLayer.from_schema(data.schema)
+    constraints = ConstraintLayer.from_schema(data.schema, data.usual)
     shuffler = np.random.default_rng(seed)
     training, held_out = _hold_out(data.labels, trainer.validation_fraction, seed)
 

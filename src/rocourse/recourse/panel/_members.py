@@ -21,11 +21,9 @@ from rocourse.recourse.search import (
     Edit,
     Edits,
     category_edits,
-    ends_of,
     made_edits,
-    without_codes,
 )
-from rocourse.schema import Layout, Rows, one_hot
+from rocourse.schema import Layout, Rows, one_hot, usual_ends, without_codes
 
 # A member that finds less than this share of a class is no judge of it: it calls (nearly) all rows
 # by the other name. Another shift is drawn then, a few times; the best of them is taken.
@@ -153,7 +151,7 @@ def make_edits(
         limited: The numbers that people can change only so far.
     """
     tail = max(_QUANTILES[0], 0.5 * min_category_share)
-    low, high = ends_of(rows, tail)
+    low, high = usual_ends(rows, tail)
     edits: list[Edit] = []
     for i, (step, first) in enumerate(zip(steps, firsts, strict=True)):
         quantiles = FINE_QUANTILES if i in limited else _QUANTILES

@@ -73,7 +73,7 @@ from rocourse.recourse.search._log_odds import (
 )
 from rocourse.recourse.search._pruning import prune
 from rocourse.recourse.search._retreats import Retreats
-from rocourse.recourse.search._values import Grid, ends_of, usual_values, without_codes
+from rocourse.recourse.search._values import Grid, usual_values
 
 __all__ = [
     "AGREEMENT_WORTH",
@@ -113,7 +113,6 @@ __all__ = [
     "cut_back",
     "edit_layers",
     "edited",
-    "ends_of",
     "feature_layers",
     "fill_lanes",
     "first_layers",
@@ -147,5 +146,4 @@ __all__ = [
     "traced",
     "usual_stops",
     "usual_values",
-    "without_codes",
 ]

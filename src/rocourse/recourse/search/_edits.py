@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from rocourse.schema import Layout, Rows
+from rocourse.schema import Layout, Rows, common_categories
 from rocourse.schema.constraints import Limits
 
 Numbers = Array | np.ndarray
@@ -28,9 +28,6 @@ CONSENT = 0.25
 
 FINE_QUANTILES = tuple(np.linspace(0.01, 0.99, 50).tolist())
 """Of numbers that people can change only so far: there must be values that they reach."""
-
-# Categories of fewer rows are not asked for: what a model has learned of them is chance.
-_LEAST_ROWS = 5
 
 Edit = tuple[int, int, float]
 """Feature, column and value."""
@@ -67,14 +64,11 @@ def made_edits(edits: Sequence[Edit], low: np.ndarray, high: np.ndarray) -> Edit
 
 def category_edits(rows: Rows, layout: Layout, min_share: float) -> list[Edit]:
     """The categories that at least this share of the rows have."""
-    edits: list[Edit] = []
-    for g, (group, codes) in enumerate(zip(layout.group_slices, rows.categories.T, strict=True)):
-        counts = np.bincount(codes, minlength=group.stop - group.start)
-        # The most frequent one can be asked for, however many there are.
-        least = min(max(_LEAST_ROWS, min_share * len(rows)), counts.max())
-        usual = np.flatnonzero(counts >= least)
-        edits += [(layout.n_continuous + g, int(group.start + code), 1.0) for code in usual]
-    return edits
+    return [
+        (layout.n_continuous + g, int(group.start + code), 1.0)
+        for g, (group, codes) in enumerate(common_categories(rows, layout, min_share))
+        for code in codes
+    ]
 
 
 def allowed_edits(edits: Edits, limits: Limits, layout: Layout) -> Array:

@@ -12,7 +12,7 @@ from rocourse.recourse.search._edits import (
     category_edits,
     made_edits,
 )
-from rocourse.schema import Rows, Schema
+from rocourse.schema import Rows, Schema, usual_ends, without_codes
 
 # Numbers that edits choose from, as quantiles of the training rows.
 _QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.99)
@@ -20,9 +20,6 @@ _QUANTILES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 0.9
 _AMOUNTS = 50
 # Encoded values are float32: an amount need not be one to the last digit.
 _ROUNDING = 1e-3
-# An end stands apart if the gap to the next value is this share of what most others span; of fewer
-# different values nobody can tell. Codes for so many things are looked for on either side.
-_APART, _LEAST_VALUES, _CODES = 0.25, 10, 3
 
 
 class Grid(NamedTuple):
@@ -43,7 +40,7 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
         schema: Theirs.
         min_category_share: The least share of the rows that a category must have.
     """
-    low, high = ends_of(rows, _QUANTILES[0])
+    low, high = usual_ends(rows, _QUANTILES[0])
     steps, firsts = np.ones(len(low)), np.zeros(len(low))
     edits: list[Edit] = []
     for i, feature in enumerate(schema.continuous):
@@ -69,37 +66,6 @@ def usual_values(rows: Rows, schema: Schema, *, min_category_share: float) -> tu
     made = made_edits(edits or [(0, 0, 0.0)], low - slack, high + slack)
     # As precise as they are: the amounts between are reckoned from them.
     return made, Grid(steps, firsts)
-
-
-def ends_of(rows: Rows, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """The quantiles of each number that leave out this share of the rows, and codes, at an end."""
-    ends = [
-        np.quantile(some, (tail, 1.0 - tail))
-        for column in rows.continuous.T
-        for some in (column, without_codes(column))
-    ]
-    low, high = np.array(ends).reshape(-1, 2, 2).transpose(2, 0, 1)
-    return low.max(axis=1), high.min(axis=1)
-
-
-def without_codes(values: np.ndarray) -> np.ndarray:
-    """A number's values but for those at its ends that stand apart from all others.
-
-    A cholesterol of 0, or an amount of 9,999 where the next one is 800, is no amount but a code,
-    mostly for one that is missing: a model may learn from it, and nobody can be told to reach it.
-    """
-    # One end may hide that the other stands apart.
-    for sign in _CODES * (1.0, -1.0):
-        found = np.unique(sign * values)
-        if len(found) <= _LEAST_VALUES:
-            break
-        others = values[sign * values > found[0]]
-        low, high = np.quantile(others, (_QUANTILES[0], _QUANTILES[-1]))
-        # Rarer ones lie beyond the percentiles; what most rows have is no code.
-        share = 1.0 - len(others) / len(values)
-        if _QUANTILES[0] < share < 0.5 and found[1] - found[0] > _APART * (high - low):
-            values = others
-    return values
 
 
 def _amount(spread: float, *, whole: bool) -> float:
