@@ -18,6 +18,7 @@ from rocourse.estimators._facts import Facts, given_figures, held_out_figures, t
 from rocourse.estimators._given import (
     classes_of,
     learned_schema,
+    networks_of,
     open_model,
     require_classes,
     require_network,
@@ -44,11 +45,9 @@ from rocourse.estimators._reading import (
 from rocourse.estimators._storage import Header, Tensors, described, from_state, to_state
 from rocourse.models import (
     BatchModel,
-    NetworkModel,
     PlainTrainer,
     Trainer,
     TrainingRows,
-    has_network,
     sharpened,
     train_witnesses,
 )
@@ -272,7 +271,10 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
         else:
             again = self.proposer_.promises
             self.measured_ = given_figures(self.model_, data, refit=again, seed=self.seed_)
-        networks = self._model_networks(data, history)
+        self.network_ = None
+        self.network_, networks = networks_of(
+            self._context(), self.proposer_, self.trainer_, data, history
+        )
         # What was trained beside the model knew of no cut-off.
         self.state_ = state if self.cut_off_ is None else None
         if self.state_ is None:
@@ -280,22 +282,6 @@ class RecourseClassifier(Advising, ClassifierMixin, BaseEstimator):  # type: ign
             networks = tuple(sharpened(networks, 1.0 / sharpness))
             fitting = Fitting(trainer, networks, self.attack_, history)
             self.state_ = self.proposer_.fit(self._context(), data, fitting)
-
-    def _model_networks(self, data: TrainingRows, history: History) -> tuple[Predictor, ...]:
-        """The model's networks apart; of a model without any, those of one that imitates it."""
-        self.network_ = None
-        if has_network(self.model_):
-            self.network_ = self.model_.predictor
-            decides = self._context().model
-            return decides.networks if isinstance(decides, NetworkModel) else (self.network_,)
-        if not self.proposer_.uses_network(self.model_):
-            return ()
-        context = self._context()
-        said = context.verdicts(context.predict(data.rows)).astype(np.int32)
-        imitated = data._replace(labels=said)
-        trained = self.trainer_.train(imitated, seed=self.seed_, history=history)
-        self.network_ = NetworkModel.of(trained.networks).predictor
-        return tuple(trained.networks)
 
     def _context(self) -> Context:
         return Context(

@@ -10,8 +10,18 @@ from numpy.typing import ArrayLike
 
 from rocourse.errors import ConfigError, SchemaError
 from rocourse.estimators._reading import fitted_schema
-from rocourse.models import BatchModel, TrainingRows, has_network, predict_rows
+from rocourse.models import (
+    BatchModel,
+    NetworkModel,
+    Trainer,
+    TrainingRows,
+    has_network,
+    predict_rows,
+)
 from rocourse.models.adapters import AdaptedModel, StoredModel, adapt
+from rocourse.models.training import History
+from rocourse.networks import Predictor
+from rocourse.recourse import Context, Proposer
 from rocourse.schema import CutOff, Schema, threshold_of_rate
 
 # Rows that a model of the user's is asked about, which may take long to answer.
@@ -88,6 +98,30 @@ def learned_cut_off(
         likely = predict_rows(model, data.rows, data.schema.layout)[:, favourable]
         threshold = threshold_of_rate(likely, approval_rate)
     return CutOff(float(threshold), favourable)
+
+
+def networks_of(
+    context: Context,
+    proposer: Proposer,
+    trainer: Trainer,
+    data: TrainingRows,
+    history: History,
+) -> tuple[Predictor | None, tuple[Predictor, ...]]:
+    """The deciding model's network, and its networks apart.
+
+    Of a model without any, those of one that is trained to say what it says, where the proposer
+    needs that.
+    """
+    if has_network(context.trained):
+        predictor, decides = context.trained.predictor, context.model
+        known = decides.networks if isinstance(decides, NetworkModel) else (predictor,)
+        return predictor, tuple(known)
+    if not proposer.uses_network(context.trained):
+        return None, ()
+    said = context.verdicts(context.predict(data.rows)).astype(np.int32)
+    imitated = data._replace(labels=said)
+    networks = trainer.train(imitated, seed=context.seed, history=history).networks
+    return NetworkModel.of(networks).predictor, tuple(networks)
 
 
 def require_classes(model: BatchModel, classes: np.ndarray, data: TrainingRows) -> None:

@@ -37,7 +37,8 @@ class Proof:
     """What came of looking through everything that a row can become.
 
     Attributes:
-        none_exists: Whether it is proved that no allowed change convinces the model.
+        none_exists: Whether it is proved that no allowed change, to usual values, convinces the
+            model.
         text: `none exists`, or how far the search went.
         loosen: What would help; None if nothing was found, or not looked for.
     """

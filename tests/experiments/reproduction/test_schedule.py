@@ -72,7 +72,8 @@ def test_jobs_give_what_the_protocol_gives(done):
         dataset = load("simulated_label", seed=seed)
 
         def fit(_, X, y, fit_seed):
-            model = METHODS["counternet"](schema=dataset.schema, random_state=fit_seed, **OPTIONS)
+            options = {**OPTIONS, "unusual": True}
+            model = METHODS["counternet"](schema=dataset.schema, random_state=fit_seed, **options)
             return model.fit(X, y)
 
         subsets = {

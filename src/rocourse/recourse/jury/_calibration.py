@@ -1,7 +1,6 @@
 """How sure is sure enough: levels set by models that took no part in the search."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -150,12 +149,9 @@ def calibrate(trials: Trials, *, kept: float, refits: bool = False) -> Calibrati
         if not seen:
             continue
         sure = {level: trial for level, trial in seen.items() if level >= min(least, LEVELS[-1])}
-        threshold = partial(
-            promised_threshold, kept=kept, witnesses=witnesses, made_up=bool(trials.made_up[0])
-        )
-        levels[c] = _level(sure, kept, threshold)
+        levels[c] = _level(sure, kept, witnesses)
         chosen = seen[levels[c]]
-        thresholds[c] = threshold(chosen)
+        thresholds[c] = promised_threshold(chosen, kept, witnesses)
         promised = chosen.chance >= thresholds[c]
         if promised.any():
             coverage[c], expected[c] = promised.mean(), chosen.kept[promised].mean()
@@ -178,16 +174,14 @@ def asked_share(kept: float, trials: Trials) -> float:
     return max(kept, min(_MADE_UP_SHARE, 1.0 - (1.0 - kept) / 2.0))
 
 
-def _level(
-    trials: Mapping[float, Trial], kept: float, threshold: Callable[[Trial], float]
-) -> float:
+def _level(trials: Mapping[float, Trial], kept: float, witnesses: int) -> float:
     """The level at which the most rows can be promised and all families keep the share of them.
 
     Or a lower one, at which that goes for nearly as many.
     """
     covered = {}
     for level, trial in trials.items():
-        promised = trial.chance >= threshold(trial)
+        promised = trial.chance >= promised_threshold(trial, kept, witnesses)
         covered[level] = min(float(promised.mean()), _reach(trial.kept_by_all, kept))
     best = max(covered.values())
     if not best:
@@ -205,23 +199,17 @@ def _reach(kept_by: np.ndarray, kept: float) -> float:
     return float((enough[-1] + 1) / len(best_first)) if len(enough) else 0.0
 
 
-def promised_threshold(
-    trial: Trial, kept: float, witnesses: int, *, made_up: bool = False
-) -> float:
+def promised_threshold(trial: Trial, kept: float, witnesses: int) -> float:
     """The least chance that can be promised, so that the share of promises is kept.
 
     Conformal risk control over witnesses: of `K` of them, as exchangeable with the next model as
     the simulated shifts are with the next year, the share broken by the next one is at most
-    `(K · mean broken + 1) / (K + 1)` on average. Where shifts are made up, the next of `m` promised
-    rows is given room in the same way: what few rows show is not promised. More than any chance,
-    where no threshold does.
+    `(K · mean broken + 1) / (K + 1)` on average. More than any chance, where no threshold does.
     """
     order = np.argsort(-trial.chance, kind="stable")
     chances, counts = trial.chance[order], np.arange(1, len(order) + 1)
     broken = 1.0 - np.cumsum(trial.kept[order]) / counts
     bounds = 1.0 - (witnesses * broken + 1.0) / (witnesses + 1.0)
-    if made_up:
-        bounds *= counts / (counts + 1.0)
     # Rows of one chance are promised together or not at all.
     last_of_chance = np.append(chances[1:] < chances[:-1], True)
     enough = np.flatnonzero(
