@@ -118,11 +118,12 @@ def measure(name: str, count: int) -> Iterator[dict[str, Any]]:
     advisor = METHODS["rocourse"](schema, model=given, random_state=0, proposer__kept=max(KEPT))
     advisor.fit(*labelled)
     for kept in KEPT:
-        line = asked_about(advisor.promising(kept), f"rocourse {kept}", judges, model, data)
+        line, _ = asked_about(advisor.promising(kept), f"rocourse {kept}", judges, model, data)
         yield said | {"broken": 0.0} | line
     for method in OTHERS:
         explainer = METHODS[method](schema, model=given, random_state=0).fit(*labelled)
-        yield said | {"broken": 0.0} | asked_about(explainer, method, judges, model, data)
+        line, _ = asked_about(explainer, method, judges, model, data)
+        yield said | {"broken": 0.0} | line
     network = network_of(model, schema)
     here = one_hot(schema.encode(refused), schema.layout).astype(float)
     if np.abs(network.probabilities(here) - model.predict_proba(refused)[:, 1]).max() > 1e-3:
@@ -141,7 +142,7 @@ def measure(name: str, count: int) -> Iterator[dict[str, Any]]:
         for method, (places, proposed, milliseconds) in found.items():
             starts = refused.iloc[places]
             attempts, broken = settled(schema, starts, proposed)
-            line = judged(starts, attempts, judges, model, schema)
+            line, _ = judged(starts, attempts, judges, model, schema)
             yield said | line | {"method": method, "broken": broken, "ms": milliseconds}
 
 
