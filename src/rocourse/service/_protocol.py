@@ -135,6 +135,9 @@ class CarefulProtocol(HttpToolsProtocol):
         """Ends when what was asked for is answered; what waits is refused."""
         self.turn_away()
         super().shutdown()
+        if self.cycle is not None and not self.cycle.response_complete:
+            # Older Uvicorn closes, but says so to those alone who have asked for it.
+            self.cycle.scope["headers"] = [*self.cycle.scope["headers"], (b"connection", b"close")]
 
     def _read(self, data: bytes) -> None:
         if self.waiting_since is None:
