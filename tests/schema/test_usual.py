@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocourse.errors import SchemaError
 from rocourse.schema import Categorical, Change, Continuous, Rows, Schema, Usual, without_codes
 
 CHOLESTEROL = np.random.default_rng(0).integers(100, 420, 300).astype(np.float64)
@@ -92,6 +93,23 @@ def test_there_is_always_something_usual(values, seed):
     usual = Usual.of(rows_of(schema, np.array(values), codes), schema)
     assert usual.low[0] <= usual.high[0]
     assert usual.common.any()
-    again = Usual.from_dict(usual.to_dict())
+    again = Usual.from_dict(usual.to_dict(), schema.layout)
     for name in ("low", "high", "common"):
         np.testing.assert_array_equal(getattr(again, name), getattr(usual, name))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"low": [0.1, 0.2]}, "must be of 1 numbers"),
+        ({"common": [True]}, "must be of 1 numbers and 3 categories"),
+        ({"low": [0.9], "high": [0.1]}, "lower ones first"),
+        ({"high": [float("nan")]}, "between 0 and 1"),
+        ({"high": [1e38]}, "between 0 and 1"),
+    ],
+)
+def test_stored_values_that_no_rows_have_are_refused(changed, said):
+    schema = Schema((Continuous("debt", 0.0, 1000.0), Categorical("job", tuple("abc"))))
+    stored = {"low": [0.1], "high": [0.9], "common": [True, False, True]} | changed
+    with pytest.raises(SchemaError, match=said):
+        Usual.from_dict(stored, schema.layout)

@@ -159,7 +159,7 @@ def from_state(
     cut_off = header.get("cut_off")
     estimator.cut_off_ = None if cut_off is None else CutOff(**cut_off)
     usual = header.get("usual")
-    estimator.usual_ = None if usual is None else Usual.from_dict(usual)
+    estimator.usual_ = None if usual is None else Usual.from_dict(usual, schema.layout)
     refits: tuple[BatchModel, ...] = ()
     if given is None:
         assert estimator.network_ is not None  # what is not supplied has been stored

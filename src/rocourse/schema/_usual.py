@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rocourse.errors import SchemaError
 from rocourse.schema._layout import Layout, Rows
 
 if TYPE_CHECKING:
@@ -69,13 +70,26 @@ class Usual:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "Usual":
-        """The inverse of `to_dict`."""
-        return cls(
-            np.asarray(stored["low"], np.float32),
-            np.asarray(stored["high"], np.float32),
-            np.asarray(stored["common"], bool),
-        )
+    def from_dict(cls, stored: Mapping[str, Any], layout: Layout) -> "Usual":
+        """The inverse of `to_dict`.
+
+        Raises:
+            SchemaError: They are not those of rows of this layout.
+        """
+        low, high = (np.asarray(stored[name], np.float32) for name in ("low", "high"))
+        common = np.asarray(stored["common"], bool)
+        numbers, categories = (layout.n_continuous,), (layout.width - layout.n_continuous,)
+        if low.shape != numbers or high.shape != numbers or common.shape != categories:
+            raise SchemaError(
+                f"Usual values must be of {numbers[0]} numbers and {categories[0]} categories: got "
+                f"{low.shape}, {high.shape} and {common.shape}; train the model again."
+            )
+        if not ((low >= 0.0) & (low <= high) & (high <= 1.0)).all():
+            raise SchemaError(
+                "Usual values must be between 0 and 1, the lower ones first: got others; train the "
+                "model again."
+            )
+        return cls(low, high, common)
 
 
 def common_categories(
