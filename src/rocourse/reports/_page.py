@@ -1,10 +1,9 @@
 """The report of a reproduction: a page, the same as Markdown, and the figures."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocourse.reports._images import to_png, to_svg
+from rocourse.reports._images import inlined, to_png
 from rocourse.reports._parts import Part, Picture, Table
 from rocourse.reports._templates import template_environment
 from rocourse.reports._theme import page_colors
@@ -63,9 +62,8 @@ def draw_report(sections: Sequence[Section], *, scale: str, note: str) -> dict[s
     for section in sections:
         for picture in section.pictures:
             # The page holds its own drawings; Markdown shows files.
-            svg = to_svg(picture.figure())
             files[f"{FIGURES_FOLDER}/{picture.name}.png"] = to_png(picture.figure())
-            images[picture.name] = f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+            images[picture.name] = inlined(picture.figure())
     ours = bool(sections) and all(section.ours for section in sections)
     files[REPORT_MARKDOWN] = _markdown(sections, scale, "" if ours else note, ours).encode()
     files[REPORT_HTML] = _html(sections, images, scale, note, ours).encode()

@@ -314,7 +314,7 @@ def test_report_of_all_entries_links_every_figure(tmp_path):
     assert "(figures/fig-curves.png)" in text and "## table-simulated" in text
     assert "## table-main" not in text, "there are no results of it"
     assert (tmp_path / "figures" / "fig-curves.png").is_file()
-    assert "data:image/svg+xml;base64," in (tmp_path / "report.html").read_text("utf-8")
+    assert "data:image/svg+xml," in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_points_of_others_that_ours_beat_are_counted():

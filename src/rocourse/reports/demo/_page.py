@@ -1,13 +1,12 @@
 """The demo's report and figures, made from its stored result alone: redrawing never retrains."""
 
-from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from rocourse.reports._images import to_png, to_svg
+from rocourse.reports._images import inlined, to_png
 from rocourse.reports._templates import template_environment
 from rocourse.reports._theme import DARK, LIGHT, Theme, page_colors
 from rocourse.reports.demo._applicant_figure import draw_applicant
@@ -121,12 +120,8 @@ def _constraint_words(schema: Schema) -> str:
 
 
 def _picture(draw: Callable[..., Figure], description: str) -> PagePicture:
-    light, dark = (_embed(draw(theme=theme)) for theme in _THEMES)
+    light, dark = (inlined(draw(theme=theme)) for theme in _THEMES)
     return PagePicture(light, dark, description)
 
 
 _THEMES: tuple[Theme, Theme] = (LIGHT, DARK)
-
-
-def _embed(figure: Figure) -> str:
-    return f"data:image/svg+xml;base64,{b64encode(to_svg(figure)).decode()}"
